@@ -16,9 +16,9 @@ from typing import TypeVar
 from grove_core.clock import now_utc
 from grove_core.git import read_branch_history, read_work_tree
 from grove_core.model.memory import Query
+from grove_core.project import Project
 from grove_core.retrieval.terms import files_named_in, terms_of
 from grove_core.services.recall import HISTORY_SECONDS, STATUS_SECONDS
-from grove_core.workspace import Workspace
 
 _Answer = TypeVar("_Answer")
 _costs: dict[str, tuple[float, float, bool]] = {}
@@ -27,10 +27,10 @@ _costs: dict[str, tuple[float, float, bool]] = {}
 def main() -> None:
     """Ask one source after the other."""
     prompt = sys.argv[1]
-    workspace = Workspace(Path.cwd(), os.environ, now_utc())
-    top = str(workspace.root)
+    project = Project(Path.cwd(), os.environ, now_utc())
+    top = str(project.root)
     # A start needs these in any case.
-    tickets = workspace.tickets(workspace.root, "sources")
+    tickets = project.tickets(project.root, "sources")
     tickets.active()
 
     ticket = _take("ticket", tickets.current_ticket)

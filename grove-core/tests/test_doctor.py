@@ -10,8 +10,8 @@ from grove_core.clock import now_utc
 from grove_core.doctor import hooks, logs, program
 from grove_core.doctor.check import Check, Examination, Status, ok, run_checks
 from grove_core.doctor.secrets import secrets
+from grove_core.project import Project
 from grove_core.services import packages
-from grove_core.workspace import Workspace
 
 KEY = "-----BEGIN PRIVATE KEY-----"
 BODY = "MIIEowIBAAKCAQEAv7qk3Zs0p1XnQ8rWm5tYh2LdBc9fGj"
@@ -19,16 +19,16 @@ TOKEN = "ghp_" + "1234567890abcdefghijABCDEFGHIJ123456"
 
 
 @pytest.fixture
-def workspace(tmp_path):
+def project(tmp_path):
     root = tmp_path / "project"
     (root / ".grove").mkdir(parents=True)
     environment = {"HOME": str(tmp_path), "GROVE_HOME": str(tmp_path / "home")}
-    return Workspace(root, environment, now_utc())
+    return Project(root, environment, now_utc())
 
 
 @pytest.fixture
-def examination(workspace):
-    return Examination(workspace)
+def examination(project):
+    return Examination(project)
 
 
 def run(look, examination, seconds=2.0):
@@ -98,15 +98,15 @@ def places(examination):
         ("line\n" * 398 + f"> {KEY}\n> {BODY}\n" + "line\n" * 500, 399),
     ],
 )
-def test_secrets_in_learnings(workspace, examination, text, line):
-    workspace.paths.home.mkdir()
-    paths = (workspace.root / ".grove" / "learnings.md", workspace.paths.personal_learnings)
+def test_secrets_in_learnings(project, examination, text, line):
+    project.paths.home.mkdir()
+    paths = (project.root / ".grove" / "learnings.md", project.paths.personal_learnings)
     for path in paths:
         path.write_bytes(text.encode())
     assert places(examination) == [f"{path}:{line}" for path in paths]
 
 
-def test_secrets_in_logs(workspace, examination):
+def test_secrets_in_logs(project, examination):
     lines = [
         an_event(1, event="surfaced", session_id="s"),
         an_event(2, event="skip", reason=f"the key is {TOKEN}", session_id="s", decider="user"),
@@ -115,12 +115,12 @@ def test_secrets_in_logs(workspace, examination):
         an_event(5, event="celebrated", what={"password": ["hunter2-Zq8vXw41"]}),
         an_event(6, event="skip", reason="nothing new", session_id=TOKEN[4:], decider="user"),
     ]
-    path = workspace.root / ".grove" / "stats.log"
+    path = project.root / ".grove" / "stats.log"
     path.write_text("\n".join(lines))
     assert places(examination) == [f"{path}:{number}" for number in (2, 3, 4, 5)]
     digest = run(secrets, examination)[0].fix.split('"')[1]
-    (workspace.root / ".grove" / "config.toml").write_text(f'[secrets]\nallow = ["{digest}"]\n')
-    again = Workspace(workspace.root, workspace.environment, workspace.now)
+    (project.root / ".grove" / "config.toml").write_text(f'[secrets]\nallow = ["{digest}"]\n')
+    again = Project(project.root, project.environment, project.now)
     assert f"{path}:2" not in places(Examination(again))
 
 

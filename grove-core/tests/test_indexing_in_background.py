@@ -7,11 +7,11 @@ import time
 import pytest
 
 from grove_core.clock import now_utc
+from grove_core.project import Project
 from grove_core.retrieval.index import LearningIndex
 from grove_core.services.decay import decay_daily
 from grove_core.services.sync import index_in_background
 from grove_core.storage.cache import FILE_NAME, Cache
-from grove_core.workspace import Workspace
 
 ENTRY = """
 ### [cl_{name}] {name} needs {name}tuning
@@ -41,9 +41,9 @@ def open_project(tmp_path, root):
     def opened(*, is_hook=True):
         own = {"HOME": str(tmp_path), "GROVE_HOME": str(tmp_path / "home")}
         environment = {**own, "GROVE_HOOKS_DEADLINE_MS": "30000", "PATH": os.environ["PATH"]}
-        workspace = Workspace(root, environment, now_utc())
-        workspace.deadline = time.monotonic() + 30 if is_hook else None
-        return workspace
+        project = Project(root, environment, now_utc())
+        project.deadline = time.monotonic() + 30 if is_hook else None
+        return project
 
     return opened
 
@@ -67,14 +67,14 @@ def started(monkeypatch):
 @pytest.fixture
 def cached(open_project):
     """A hook in a project for which something was kept before."""
-    workspace = open_project()
-    workspace.project_cache.mkdir(parents=True)
-    return workspace
+    project = open_project()
+    project.project_cache.mkdir(parents=True)
+    return project
 
 
-def held(workspace):
+def held(project):
     """How many learnings the index holds, and whether these are said to be all."""
-    index = LearningIndex(Cache(str(workspace.project_cache / FILE_NAME)))
+    index = LearningIndex(Cache(str(project.project_cache / FILE_NAME)))
     return len(index), bool(index.fingerprint("sources"))
 
 

@@ -8,7 +8,7 @@ from core_worlds import plugins_with
 from grove_core import Insight, Statistics
 from grove_core.model.statistics import GroupStats
 from grove_core.model.usage import Share
-from grove_core.workspace import Workspace
+from grove_core.project import Project
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 LOW = Statistics(
@@ -33,9 +33,9 @@ def make(monkeypatch, tmp_path):
             return grove_insights
 
         hooks = (("grove_insights", hook(one)) for one in answers)
-        workspace = Workspace(tmp_path, {"GROVE_HOME": str(tmp_path / "home")}, NOW)
-        workspace.__dict__["plugins"] = plugins_with(monkeypatch, *hooks, **options)
-        return workspace
+        project = Project(tmp_path, {"GROVE_HOME": str(tmp_path / "home")}, NOW)
+        project.__dict__["plugins"] = plugins_with(monkeypatch, *hooks, **options)
+        return project
 
     return plugins
 

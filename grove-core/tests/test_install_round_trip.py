@@ -13,7 +13,7 @@ from scale import turned_up
 from grove_core.errors import StorageError
 from grove_core.install.plan import InitOptions, plan_for
 from grove_core.install.remove import plan_removal
-from grove_core.workspace import Workspace
+from grove_core.project import Project
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
 values = st.recursive(
@@ -62,12 +62,12 @@ class Place:
         self.root = Path(folder, "project")
         self.root.mkdir()
         environment = {"HOME": str(folder), "GROVE_HOME": f"{folder}/grove", "PATH": "/bin"}
-        self.workspace = Workspace(self.root, environment, NOW, load_plugins=False)
+        self.project = Project(self.root, environment, NOW, load_plugins=False)
         self.local = self.root / ".claude" / "settings.local.json"  # the usual one
         self.rules = self.root / ".claude" / "rules" / "grove.md"
 
     def plan(self, *, program="/opt/größe/grove", rules=True, **wishes):
-        return plan_for(self.workspace, InitOptions(hooks=True, rules=rules, **wishes), program)
+        return plan_for(self.project, InitOptions(hooks=True, rules=rules, **wishes), program)
 
     def connect(self, *, program="/opt/größe/grove", **wishes):
         plan = self.plan(program=program, **wishes)
@@ -76,7 +76,7 @@ class Place:
         return plan
 
     def disconnect(self):
-        removal = plan_removal(self.workspace, shared=False)
+        removal = plan_removal(self.project, shared=False)
         removal.make()
         return removal
 
@@ -105,7 +105,7 @@ def test_every_byte_comes_back(content, shared, allow, server):
         before = place.listing()
 
         place.connect(**wishes)
-        for kept in place.workspace.paths.installed.rglob("*.before"):
+        for kept in place.project.paths.installed.rglob("*.before"):
             assert kept.stat().st_mode & 0o077 == 0
         after = place.listing()
         assert len(json.loads(path.read_text("utf-8-sig"))["hooks"]) >= 8
@@ -118,7 +118,7 @@ def test_every_byte_comes_back(content, shared, allow, server):
         assert (place.root / ".mcp.json").exists() is server
         place.disconnect()
         assert place.listing() == before
-        assert not place.workspace.paths.installed.exists()
+        assert not place.project.paths.installed.exists()
 
 
 @pytest.fixture

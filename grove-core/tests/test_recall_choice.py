@@ -10,10 +10,10 @@ from grove_core.model.learning import Confidence, LearningStatus, Scope
 from grove_core.model.memory import Detection, Query
 from grove_core.model.session import EventType
 from grove_core.plugins.descriptors import Area, BackendSpec, TicketProbe
+from grove_core.project import Project
 from grove_core.services import recall as recall_module
 from grove_core.services.recall import query_for_work, recall, remember, repeat
 from grove_core.testing import InMemoryBackend
-from grove_core.workspace import Workspace
 
 
 def taught(name, **fields):
@@ -42,12 +42,12 @@ def backends():
 
 
 @pytest.fixture
-def workspace(tmp_path, plugins_of, backends):
+def project(tmp_path, plugins_of, backends):
     root = tmp_path / "project"
     (root / ".grove").mkdir(parents=True)
     # Its scores are those of the specification: 1 for a tag.
     (root / ".grove" / "config.toml").write_text('[retrieval]\nengine = "rules"\n')
-    made = Workspace(root, {"GROVE_HOME": str(tmp_path / "home")}, NOW)
+    made = Project(root, {"GROVE_HOME": str(tmp_path / "home")}, NOW)
     found = Detection(marker="x")
     made.plugins = plugins_of(
         TicketProbe(name="beads", detect=lambda _: found, paths=(".beads",)),
@@ -59,9 +59,9 @@ def workspace(tmp_path, plugins_of, backends):
 
 
 @pytest.fixture
-def session(workspace):
+def session(project):
     made = a_session()
-    put(workspace.sessions, made)
+    put(project.sessions, made)
     return made
 
 
@@ -74,27 +74,27 @@ def write(backends, *learnings):
 REDIS = Query(tags=("redis",))
 
 
-def chosen(workspace, session, query=REDIS, limit=5):
-    workspace.finder.refresh()  # as another process does
-    found = recall(workspace, session, query, limit=limit, max_chars=4000, via="start")
+def chosen(project, session, query=REDIS, limit=5):
+    project.finder.refresh()  # as another process does
+    found = recall(project, session, query, limit=limit, max_chars=4000, via="start")
     return [] if found is None else [one.learning_id for one in found.learnings]
 
 
-def show(workspace, session, query=REDIS, limit=5, max_chars=4000):
-    workspace.finder.refresh()
-    found = recall(workspace, session, query, limit=limit, max_chars=max_chars, via="prompt")
-    remember(workspace, session, found)
-    return workspace.sessions.get(session.id)
+def show(project, session, query=REDIS, limit=5, max_chars=4000):
+    project.finder.refresh()
+    found = recall(project, session, query, limit=limit, max_chars=max_chars, via="prompt")
+    remember(project, session, found)
+    return project.sessions.get(session.id)
 
 
-def test_a_learning_is_shown_once_a_session(workspace, session, backends):
+def test_a_learning_is_shown_once_a_session(project, session, backends):
     write(backends, taught("a"))
-    after = show(workspace, session)
+    after = show(project, session)
     assert [one.learning_id for one in after.injected] == ["cl_a"]
-    assert recall(workspace, after, REDIS, limit=5, max_chars=4000, via="prompt") is None
+    assert recall(project, after, REDIS, limit=5, max_chars=4000, via="prompt") is None
     write(backends, taught("b"))
-    assert chosen(workspace, after) == ["cl_b"]
-    again = show(workspace, after)
+    assert chosen(project, after) == ["cl_b"]
+    again = show(project, after)
     assert [one.learning_id for one in again.injected] == ["cl_a", "cl_b"]
     (event,) = [
         one
@@ -104,66 +104,64 @@ def test_a_learning_is_shown_once_a_session(workspace, session, backends):
     assert (event.details["via"], event.details["learnings"]) == ("prompt", "cl_b")
 
 
-def later(workspace):
+def later(project):
     """The same project in another process: what is counted is counted once in each."""
-    return Workspace(workspace.root, workspace.environment, workspace.now)
+    return Project(project.root, project.environment, project.now)
 
 
-def test_two_processes_that_show_the_same_remember_it_once(workspace, session, backends):
+def test_two_processes_that_show_the_same_remember_it_once(project, session, backends):
     write(backends, taught("a"))
-    first = recall(workspace, session, REDIS, limit=5, max_chars=4000, via="start")
-    second = recall(workspace, session, REDIS, limit=5, max_chars=4000, via="start")
-    assert "cl_a" in remember(workspace, session, first)
-    assert remember(workspace, session, second) == ""
-    events = read(workspace.project.events_file)
+    first = recall(project, session, REDIS, limit=5, max_chars=4000, via="start")
+    second = recall(project, session, REDIS, limit=5, max_chars=4000, via="start")
+    assert "cl_a" in remember(project, session, first)
+    assert remember(project, session, second) == ""
+    events = read(project.files.events_file)
     assert [one.learning_id for one in events] == ["cl_a"]
-    assert len(workspace.sessions.get("s").injected) == 1
-    assert later(workspace).usage()["cl_a"].surfaced == 1
+    assert len(project.sessions.get("s").injected) == 1
+    assert later(project).usage()["cl_a"].surfaced == 1
 
 
-def test_showings_are_logged_and_personal_ones_never_in_the_project(workspace, session, backends):
+def test_showings_are_logged_and_personal_ones_never_in_the_project(project, session, backends):
     write(backends, taught("ours"), taught("mine", scope=Scope.PERSONAL))
-    after = show(workspace, session)
+    after = show(project, session)
     personal = {one.learning_id: one.personal for one in after.injected}
     assert personal == {"cl_ours": False, "cl_mine": True}
-    (ours,) = read(workspace.project.events_file)
-    (mine,) = read(workspace.paths.personal_events)
+    (ours,) = read(project.files.events_file)
+    (mine,) = read(project.paths.personal_events)
     told = ours.learning_id, ours.session_id, ours.via, ours.score
     assert told == ("cl_ours", "s", "prompt", 1.0)
     assert mine.learning_id == "cl_mine"
-    assert "cl_mine" not in workspace.project.events_file.read_text()
-    assert set(later(workspace).usage()) == {"cl_ours", "cl_mine"}
+    assert "cl_mine" not in project.files.events_file.read_text()
+    assert set(later(project).usage()) == {"cl_ours", "cl_mine"}
 
 
-def test_after_a_compaction_what_was_shown_is_shown_again_in_its_order(
-    workspace, session, backends
-):
-    assert repeat(workspace, session, 4000).text == ""
+def test_after_a_compaction_what_was_shown_is_shown_again_in_its_order(project, session, backends):
+    assert repeat(project, session, 4000).text == ""
     write(backends, taught("b"), taught("a", timestamp=NOW - timedelta(days=1)))
-    after = show(workspace, session)
+    after = show(project, session)
     write(backends, taught("c"))
-    assert repeat(workspace, after, 4000).shown == ("cl_b", "cl_a")
+    assert repeat(project, after, 4000).shown == ("cl_b", "cl_a")
     backends[Area.PROJECT].set_status("cl_b", LearningStatus.SUPERSEDED)
-    workspace.finder.refresh()
-    assert repeat(workspace, after, 4000).shown == ("cl_a",)
-    assert len(read(workspace.project.events_file)) == 2
+    project.finder.refresh()
+    assert repeat(project, after, 4000).shown == ("cl_a",)
+    assert len(read(project.files.events_file)) == 2
 
 
-def test_branch_files_and_commits_describe_the_work(workspace):
-    git("init", "-q", "-b", "main", cwd=workspace.root)
-    (workspace.root / "old.py").write_text("1\n")
-    git("add", "old.py", cwd=workspace.root)
-    git("commit", "-q", "-m", "first", cwd=workspace.root)
-    assert query_for_work(workspace, None).is_empty
-    git("checkout", "-q", "-b", "feature/redis-cache_layer", cwd=workspace.root)
-    (workspace.root / "committed.py").write_text("1\n")
-    git("add", "committed.py", cwd=workspace.root)
-    git("commit", "-q", "-m", "Add the cache", cwd=workspace.root)
-    (workspace.root / "old.py").write_text("2\n")
-    (workspace.root / "new.py").write_text("1\n")
-    (workspace.root / ".beads").mkdir()
-    (workspace.root / ".beads" / "x").write_text("1\n")
-    (workspace.root / ".grove" / "learnings.md").write_text("1\n")
-    query = query_for_work(workspace, None)
+def test_branch_files_and_commits_describe_the_work(project):
+    git("init", "-q", "-b", "main", cwd=project.root)
+    (project.root / "old.py").write_text("1\n")
+    git("add", "old.py", cwd=project.root)
+    git("commit", "-q", "-m", "first", cwd=project.root)
+    assert query_for_work(project, None).is_empty
+    git("checkout", "-q", "-b", "feature/redis-cache_layer", cwd=project.root)
+    (project.root / "committed.py").write_text("1\n")
+    git("add", "committed.py", cwd=project.root)
+    git("commit", "-q", "-m", "Add the cache", cwd=project.root)
+    (project.root / "old.py").write_text("2\n")
+    (project.root / "new.py").write_text("1\n")
+    (project.root / ".beads").mkdir()
+    (project.root / ".beads" / "x").write_text("1\n")
+    (project.root / ".grove" / "learnings.md").write_text("1\n")
+    query = query_for_work(project, None)
     assert query.text.split() == ["redis", "cache", "layer", "Add", "the", "cache"]
     assert query.files == ("old.py", "new.py", "committed.py")

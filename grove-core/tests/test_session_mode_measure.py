@@ -16,6 +16,7 @@ from scale import turned_up
 from grove_core.codec.session_json import session_from_json, session_to_json
 from grove_core.model.memory import Detection
 from grove_core.plugins.descriptors import BackendSpec, TicketProbe
+from grove_core.project import Project
 from grove_core.services import session_mode
 from grove_core.services.session_mode import (
     measure,
@@ -23,7 +24,6 @@ from grove_core.services.session_mode import (
     take_baseline,
     with_environment,
 )
-from grove_core.workspace import Workspace
 
 
 def found(_):
@@ -49,7 +49,7 @@ def numbered(first, count):
     return "".join(f"line {number}\n" for number in range(first, first + count))
 
 
-class Project:
+class Sample:
     """A project with a session in it."""
 
     def __init__(self, root, home, plugins, *, top=None, initialised=True):
@@ -60,13 +60,13 @@ class Project:
             (root / ".grove").mkdir(exist_ok=True)
         self.session = None
 
-    def workspace(self, config=""):
+    def project(self, config=""):
         if config:
             (self.root / ".grove" / "config.toml").write_text(config)
         now = datetime.now(UTC).replace(microsecond=0)
-        workspace = Workspace(self.root, {"GROVE_HOME": str(self._home)}, now)
-        workspace.plugins = self._plugins
-        return workspace
+        project = Project(self.root, {"GROVE_HOME": str(self._home)}, now)
+        project.plugins = self._plugins
+        return project
 
     def git(self, *arguments):
         done = subprocess.run(["git", "-C", self.top, *arguments], capture_output=True, check=True)
@@ -83,11 +83,11 @@ class Project:
 
     def begin(self, **fields):
         """Take the baseline, and keep the session as its file would."""
-        workspace = self.workspace()
+        project = self.project()
         root = str(self.root)
-        times = {"created_at": workspace.now, "updated_at": workspace.now}
+        times = {"created_at": project.now, "updated_at": project.now}
         session = a_session(cwd=root, project_root=root, **times, **fields)
-        session = evolve(session, baseline=take_baseline(workspace, session))
+        session = evolve(session, baseline=take_baseline(project, session))
         self.session = session_from_json(session_to_json(session))
         return self.session
 
@@ -95,7 +95,7 @@ class Project:
         return (self._home / "grove.log").read_text()
 
     def measured(self):
-        change, measurement = measure(self.workspace(), self.session)
+        change, measurement = measure(self.project(), self.session)
         if measurement is not None:
             assert measurement.lines == change.lines
         return "git cannot tell" if change is None else change.lines
@@ -107,7 +107,7 @@ def make(tmp_path, plugins_of):
 
     def project(name="project", *, repository=True, **options):
         root = tmp_path / name
-        made = Project(root, tmp_path / "home" / ".grove", plugins, **options)
+        made = Sample(root, tmp_path / "home" / ".grove", plugins, **options)
         if repository:
             made.git("init", "-q", "-b", "main")
         return made
@@ -227,7 +227,7 @@ def test_a_remembered_measurement_counts_only_while_nothing_has_changed(project)
     project.begin()
     for lines in (2, 2, 3):
         project.write("a.txt", numbered(0, 10 + lines))
-        _, measurement = measure(project.workspace(), project.session)
+        _, measurement = measure(project.project(), project.session)
         project.session = evolve(project.session, measurement=measurement)
         assert measurement.lines == lines
     project.commit()
@@ -236,12 +236,12 @@ def test_a_remembered_measurement_counts_only_while_nothing_has_changed(project)
 
 def test_the_baseline_is_taken_anew(project):
     session = project.begin()
-    workspace = project.workspace()
-    put(workspace.sessions, session)
+    project = project.project()
+    put(project.sessions, session)
     project.write("a.txt", numbered(0, 30))
-    project.session = renew_baseline(workspace, session)
+    project.session = renew_baseline(project, session)
     assert project.session.measurement.lines == 0
-    assert workspace.sessions.get("s") == project.session
+    assert project.sessions.get("s") == project.session
     assert project.measured() == 0
 
 
@@ -259,7 +259,7 @@ def test_where_session_mode_applies(make, tmp_path, mode, initialised, expected)
     home = tmp_path / "home" / ".grove"
     home.mkdir(parents=True)
     (home / "config.toml").write_text(f'[gate]\nsession = "{mode}"\n')
-    assert with_environment(project.workspace(), project.begin()).session_mode is expected
+    assert with_environment(project.project(), project.begin()).session_mode is expected
 
 
 STEPS = st.lists(

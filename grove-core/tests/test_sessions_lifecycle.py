@@ -10,6 +10,7 @@ from grove_core.event_log import read
 from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.session import EventType, InjectedLearning, InjectionOutcome
 from grove_core.model.ticket import Ticket
+from grove_core.project import Project
 from grove_core.services.messages import past_reflection
 from grove_core.services.sessions import (
     OpenSessions,
@@ -17,16 +18,15 @@ from grove_core.services.sessions import (
     dismiss,
     finish_ends,
 )
-from grove_core.workspace import Workspace
 
 PENDING, REFERENCED, DISMISSED = map(InjectionOutcome, ("pending", "referenced", "dismissed"))
 
 
 @pytest.fixture
-def workspace(tmp_path):
+def project(tmp_path):
     root = tmp_path / "project"
     (root / ".grove").mkdir(parents=True)
-    return Workspace(root, {"GROVE_HOME": str(tmp_path / "home")}, NOW, load_plugins=False)
+    return Project(root, {"GROVE_HOME": str(tmp_path / "home")}, NOW, load_plugins=False)
 
 
 def shown(name, outcome=PENDING, *, personal=False):
@@ -39,13 +39,13 @@ def owing(*tickets):
     return Gate(status=GateStatus.PENDING, cycle=cycle)
 
 
-def begun(workspace, session):
-    put(workspace.sessions, session)
-    OpenSessions(workspace).add(session.id)
+def begun(project, session):
+    put(project.sessions, session)
+    OpenSessions(project).add(session.id)
     return session
 
 
-def test_what_was_shown_and_not_used_is_dismissed_once(workspace):
+def test_what_was_shown_and_not_used_is_dismissed_once(project):
     session = a_session(injected=(shown("cl_a"), shown("cl_b", REFERENCED), shown("cl_c")))
     after = dismiss(session, NOW)
     assert [one.outcome for one in after.injected] == [DISMISSED, REFERENCED, DISMISSED]
@@ -56,11 +56,11 @@ def test_what_was_shown_and_not_used_is_dismissed_once(workspace):
 
 
 @pytest.fixture
-def ends(workspace):
+def ends(project):
     """Write down an end as the hook does; the seconds are after ``NOW``."""
 
     def end(session_id, seconds=60):
-        folder = workspace.paths.home / "ends"
+        folder = project.paths.home / "ends"
         folder.mkdir(parents=True, exist_ok=True)
         note = folder / session_id
         note.write_text(f"{NOW.timestamp() + seconds:.0f} clear")
@@ -69,43 +69,43 @@ def ends(workspace):
     return end
 
 
-def test_an_end_that_was_written_down_is_finished_once(workspace, ends):
+def test_an_end_that_was_written_down_is_finished_once(project, ends):
     injected = (shown("cl_a"), shown("cl_b", REFERENCED), shown("cl_mine", personal=True))
-    root = str(workspace.root)
+    root = str(project.root)
     begun(
-        workspace,
+        project,
         a_session(injected=injected, gate=Gate(status=GateStatus.ACTIVE), project_root=root),
     )
     for _ in range(2):
         note = ends("s")
-        finish_ends(workspace)
+        finish_ends(project)
         assert not note.exists()
-    session = workspace.sessions.get("s")
+    session = project.sessions.get("s")
     assert session.ended_at == NOW + timedelta(minutes=1)
     assert session.gate.status is GateStatus.IDLE
     assert [one.outcome for one in session.injected] == [DISMISSED, REFERENCED, DISMISSED]
-    (logged,) = read(workspace.project.events_file)
+    (logged,) = read(project.files.events_file)
     assert (logged.learning_id, logged.ts) == ("cl_a", NOW + timedelta(minutes=1))
-    assert [one.learning_id for one in read(workspace.paths.personal_events)] == ["cl_mine"]
-    assert OpenSessions(workspace).all() == []
+    assert [one.learning_id for one in read(project.paths.personal_events)] == ["cl_mine"]
+    assert OpenSessions(project).all() == []
 
 
-def test_an_end_of_another_project_is_finished_there(workspace, ends, tmp_path):
+def test_an_end_of_another_project_is_finished_there(project, ends, tmp_path):
     (tmp_path / "other" / ".grove").mkdir(parents=True)
-    other = Workspace(tmp_path / "other", workspace.environment, NOW, load_plugins=False)
+    other = Project(tmp_path / "other", project.environment, NOW, load_plugins=False)
     root = str(other.root)
     begun(other, a_session(injected=(shown("cl_a"),), gate=owing(), project_root=root))
     ends("s")
-    finish_ends(workspace)
+    finish_ends(project)
     assert [one.learning_id for one in read(other.project.events_file)] == ["cl_a"]
     assert OpenSessions(other).all() == ["s"]  # the next start there names what it owes
 
 
-def test_a_session_that_has_gone_on_has_not_ended(workspace, ends):
-    begun(workspace, a_session(injected=(shown("cl_a"),)))
+def test_a_session_that_has_gone_on_has_not_ended(project, ends):
+    begun(project, a_session(injected=(shown("cl_a"),)))
     note = ends("s", seconds=-1)
-    finish_ends(workspace)
-    assert workspace.sessions.get("s").ended_at is None
+    finish_ends(project)
+    assert project.sessions.get("s").ended_at is None
     assert not note.exists()
 
 
@@ -144,23 +144,21 @@ def dead_process():
         ({"process_id": dead_process()}, True),
     ],
 )
-def test_who_is_taken_for_dead(workspace, fields, over):
-    begun(
-        workspace, a_session("old", injected=(shown("cl_a"),), gate=owing(ticket("T-1")), **fields)
-    )
-    notices = close_dead_sessions(workspace, "new")
+def test_who_is_taken_for_dead(project, fields, over):
+    begun(project, a_session("old", injected=(shown("cl_a"),), gate=owing(ticket("T-1")), **fields))
+    notices = close_dead_sessions(project, "new")
     assert len(notices) == over
-    assert close_dead_sessions(workspace, "new") == []
-    outcome = workspace.sessions.get("old").injected[0].outcome
+    assert close_dead_sessions(project, "new") == []
+    outcome = project.sessions.get("old").injected[0].outcome
     assert outcome is (DISMISSED if over else PENDING)
-    assert len(read(workspace.project.events_file)) == over
-    assert OpenSessions(workspace).all() == ([] if over else ["old"])
+    assert len(read(project.files.events_file)) == over
+    assert OpenSessions(project).all() == ([] if over else ["old"])
 
 
-def test_unreadable_state_of_a_past_session_is_named_once_and_stays(workspace):
-    begun(workspace, a_session("old"))
-    workspace.sessions.path("old").write_text("{")
-    (notice,) = close_dead_sessions(workspace, "new")
+def test_unreadable_state_of_a_past_session_is_named_once_and_stays(project):
+    begun(project, a_session("old"))
+    project.sessions.path("old").write_text("{")
+    (notice,) = close_dead_sessions(project, "new")
     assert "old cannot be read" in notice
-    assert close_dead_sessions(workspace, "newer") == []
-    assert workspace.sessions.path("old").read_text() == "{"
+    assert close_dead_sessions(project, "newer") == []
+    assert project.sessions.path("old").read_text() == "{"

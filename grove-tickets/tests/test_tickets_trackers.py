@@ -60,7 +60,7 @@ def test_the_issue_is_named_by_the_branch(branch, team, expected, on_branch, pro
     for system in (jira, linear):
         assert system.current_ticket(make_context()) is None
     on_branch(branch)
-    (project / ".linear.toml").write_text(f"workspace = 'x'\n{team}\n")
+    (project / ".linear.toml").write_text(f"project = 'x'\n{team}\n")
     for system, key in zip((jira, linear), expected, strict=True):
         ticket = key and Ticket(ticket_id=key, source=system.SYSTEM)
         assert system.current_ticket(make_context()) == ticket

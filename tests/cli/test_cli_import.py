@@ -14,9 +14,9 @@ from world import listing
 from grove_core import Hit, LearningStatus, Scope
 from grove_core.interchange.jsonl import write_jsonl
 from grove_core.memory.sanitize import clean_hit
+from grove_core.project import Project
 from grove_core.services.imports import ImportFormat, ImportState, import_from
 from grove_core.testing.strategies import learnings
-from grove_core.workspace import Workspace
 
 SAMPLES = Path(__file__).parents[1] / "data" / "interchange"
 KEY = "AKIA" + "IOSFODNN7REALKEY"
@@ -172,9 +172,9 @@ def test_an_export_is_imported_without_any_loss(tmp_path_factory, some, data):
     path = folder / "export.jsonl"
     path.write_text(write_jsonl(by_id.values()), encoding="utf-8")
     environment = {"HOME": str(folder), "GROVE_HOME": str(folder / "home"), "PATH": os.defpath}
-    workspace = Workspace(project, environment, datetime(2030, 1, 1, tzinfo=UTC))
+    project = Project(project, environment, datetime(2030, 1, 1, tzinfo=UTC))
     report = import_from(
-        workspace,
+        project,
         ImportFormat.JSONL,
         path,
         scope=Scope.PROJECT,
@@ -182,7 +182,7 @@ def test_an_export_is_imported_without_any_loss(tmp_path_factory, some, data):
         progress=lambda *_: lambda: None,
     )
     assert {one.state for one in report.outcomes} <= {ImportState.IMPORTED}, report
-    stored = {one.hit.learning.id: one.hit.learning for one in workspace.library.iterate()}
+    stored = {one.hit.learning.id: one.hit.learning for one in project.library.iterate()}
     # What any command gets of a learning: a library folds blanks of all kinds in paths.
     assert stored == {
         key: clean_hit(Hit(learning=one, relevance=1.0)).learning for key, one in by_id.items()

@@ -127,13 +127,13 @@ def test_generated_pages_are_fresh():
 
 
 def test_pages_that_list_the_distributions_list_all():
-    workspace = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["workspace"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["project"]
     for page in (DOCS / "explanation" / "architecture.md", ROOT / "README.md"):
         listed = re.findall(r"^\| `(grove-[\w-]+)` \|", page.read_text(), re.MULTILINE)
-        assert sorted(listed) == sorted(workspace["members"]), page
+        assert sorted(listed) == sorted(project["members"]), page
     uninstall = (DOCS / "how-to" / "uninstall.md").read_text()
     (line,) = re.findall(r"^ *pip uninstall (.+)$", uninstall, re.MULTILINE)
-    assert sorted(line.split()) == sorted(workspace["members"])
+    assert sorted(line.split()) == sorted(project["members"])
 
 
 CONFIGURATION = DOCS / "reference" / "configuration.md"

@@ -114,9 +114,7 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
     found: list[TicketClose] = []
     valued = dict.fromkeys(_UPDATES, _UPDATE_FLAGS)
     for command in shell_commands(call, "linear"):
-        name, arguments = take_apart(
-            command.words[1:], {"issue", "i"}, ("-w", "--workspace"), valued
-        )
+        name, arguments = take_apart(command.words[1:], {"issue", "i"}, ("-w", "--project"), valued)
         state = arguments.value("-s", "--state")
         if name not in _UPDATES or not state or arguments.has("-h", "--help"):
             continue

@@ -84,7 +84,7 @@ def only_wheel(folder, distribution):
 
 @pytest.fixture(scope="session")
 def wheels(once, uv):
-    """The folder of the wheels of every package of the workspace."""
+    """The folder of the wheels of every package of the project."""
 
     def build(folder):
         uv("build", "--wheel", "--all-packages", "--out-dir", folder, "--directory", ROOT)
@@ -94,7 +94,7 @@ def wheels(once, uv):
 
 @pytest.fixture(scope="session")
 def wheel(wheels):
-    """The wheel of a package of the workspace."""
+    """The wheel of a package of the project."""
     return lambda distribution: only_wheel(wheels, distribution)
 
 

@@ -15,7 +15,7 @@ from grove_core.cli.result import Result, print_result
 from grove_core.clock import now_utc
 from grove_core.environment import ended_sessions
 from grove_core.errors import GroveError
-from grove_core.workspace import Workspace
+from grove_core.project import Project
 
 if TYPE_CHECKING:
     from grove_core.model.session import Session
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Invocation:
     """How a command was called."""
 
-    workspace: Workspace
+    project: Project
     project_given: bool = False
 
 
@@ -53,23 +53,23 @@ def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
         invocation: Invocation | None = None
         try:
             invocation = _invocation(ctx)
-            problems = invocation.workspace.problems
-            if ended_sessions(os.fspath(invocation.workspace.paths.home)):
+            problems = invocation.project.problems
+            if ended_sessions(os.fspath(invocation.project.paths.home)):
                 from grove_core.services.sessions import finish_ends
 
-                finish_ends(invocation.workspace)
+                finish_ends(invocation.project)
             result = function(invocation, **parameters)
         except BrokenPipeError:
             raise  # the reader has seen enough of what was printed as it went
         except (GroveError, OSError) as error:
             result = Result.failed(str(error))
-        if invocation is not None and invocation.workspace.lost_events:
-            result = _with_lost_events(result, invocation.workspace.lost_events)
+        if invocation is not None and invocation.project.lost_events:
+            result = _with_lost_events(result, invocation.project.lost_events)
         print_result(result, as_json=as_json, quiet=quiet)
         if not result.names_problems:
             name_problems(problems)
         if invocation is not None:
-            _update_index(invocation.workspace)
+            _update_index(invocation.project)
         ctx.exit(result.exit_code)
 
     return update_wrapper(callback, function)
@@ -79,10 +79,10 @@ def find_session(invocation: Invocation, session_id: str | None) -> "tuple[Invoc
     """Find the session that a command is about, and look at its project."""
     from grove_core.services import overview
 
-    workspace, session = overview.find_session(invocation.workspace, session_id)
+    project, session = overview.find_session(invocation.project, session_id)
     if invocation.project_given:
         return invocation, session
-    return evolve(invocation, workspace=workspace), session
+    return evolve(invocation, project=project), session
 
 
 def name_problems(problems: "Iterable[PluginProblem]") -> None:
@@ -100,14 +100,14 @@ def is_interactive() -> bool:
 
 
 def _invocation(ctx: click.Context) -> Invocation:
-    project: Path | None = ctx.meta.get(PROJECT_KEY)
+    given: Path | None = ctx.meta.get(PROJECT_KEY)
     try:
-        start = Path.cwd() if project is None else project
+        start = Path.cwd() if given is None else given
     except OSError as error:
         raise GroveError("the current directory does not exist any more; cd elsewhere") from error
     load_plugins = ctx.meta.get(PLUGINS_KEY, True)
-    workspace = Workspace(start.absolute(), os.environ, now_utc(), load_plugins=load_plugins)
-    return Invocation(workspace=workspace, project_given=project is not None)
+    project = Project(start.absolute(), os.environ, now_utc(), load_plugins=load_plugins)
+    return Invocation(project=project, project_given=given is not None)
 
 
 def _with_lost_events(result: Result, lost: Sequence[str]) -> Result:
@@ -120,8 +120,8 @@ def _with_lost_events(result: Result, lost: Sequence[str]) -> Result:
     return evolve(result, document=document, warnings=(*result.warnings, warning))
 
 
-def _update_index(workspace: Workspace) -> None:
+def _update_index(project: Project) -> None:
     try:
-        workspace.index_what_was_written()
+        project.index_what_was_written()
     except Exception as error:  # noqa: BLE001 - the command is done, and a hook tries it again
-        workspace.diagnostics.log("error", f"the index could not be brought up to date: {error}")
+        project.diagnostics.log("error", f"the index could not be brought up to date: {error}")

@@ -7,7 +7,7 @@ import rich_click as click
 from attrs import asdict
 
 from grove_core.cli.app import Invocation, grove_command, name_problems
-from grove_core.cli.groups import LazyGroup, load_offered, workspace_of
+from grove_core.cli.groups import LazyGroup, load_offered, project_of
 from grove_core.cli.result import Result
 from grove_core.config.values import printable
 from grove_core.errors import GroveError
@@ -16,9 +16,9 @@ from grove_core.model.memory import Health
 from grove_core.plugins.descriptors import Area, BackendSpec, Discovered
 from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.plugins.manager import Contribution
+from grove_core.project import Project
 from grove_core.services.packages import blocked_plugins, install_command_for
 from grove_core.services.settings import backend_warnings
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,7 +52,7 @@ class BackendsGroup(click.RichGroup):
             if args[0] in _backends(ctx):
                 text = f"The backend {args[0]} has no commands."
                 raise click.UsageError(text, ctx) from error
-            name_problems(workspace_of(ctx).problems)
+            name_problems(project_of(ctx).problems)
             raise
 
 
@@ -69,13 +69,13 @@ class BackendCommands(LazyGroup):
 
     def load(self, ctx: click.Context, name: str) -> click.Command:
         """Import a command, and tell it where to work."""
-        library = workspace_of(ctx).library
+        library = project_of(ctx).library
         ctx.obj = library.context_for(self._backend.value.name, Area.PROJECT)
         return load_offered(ctx, Contribution(value=self._specs[name], source=self._backend.source))
 
 
 def _backends(ctx: click.Context) -> Mapping[str, Contribution[BackendSpec]]:
-    return {one.value.name: one for one in workspace_of(ctx).plugins.memory_backends()}
+    return {one.value.name: one for one in project_of(ctx).plugins.memory_backends()}
 
 
 def _backends_or_none(ctx: click.Context) -> Mapping[str, Contribution[BackendSpec]]:
@@ -93,11 +93,11 @@ def command(invocation: Invocation) -> Result:
 
     Backends may have commands of their own, called as `grove backends <backend> <command>`.
     """
-    library = invocation.workspace.library
+    library = invocation.project.library
     health = library.healths()
     personal = library.personal.backend.name if library.personal is not None else None
-    blocked = blocked_plugins(invocation.workspace, BACKEND_GROUP)
-    warnings = backend_warnings(invocation.workspace)
+    blocked = blocked_plugins(invocation.project, BACKEND_GROUP)
+    warnings = backend_warnings(invocation.project)
 
     def human(console: "Console") -> None:
         for state in library.states:
@@ -168,10 +168,10 @@ def discover(invocation: Invocation) -> Result:
     It looks at files only, and starts nothing. Of a backend that knows one store it tells what
     `grove backends` does.
     """
-    workspace = invocation.workspace
+    project = invocation.project
     # The backends in their order; those that are switched off come last.
-    found = {state.spec.name: _stores_of(workspace, state) for state in workspace.library.states}
-    for blocked in blocked_plugins(workspace, BACKEND_GROUP):
+    found = {state.spec.name: _stores_of(project, state) for state in project.library.states}
+    for blocked in blocked_plugins(project, BACKEND_GROUP):
         why = f"blocked by {blocked.by}: {blocked.fix}"
         found.setdefault(blocked.name, [_unusable(blocked.name, why)])
     stores = [(backend, one) for backend, stores in found.items() for one in stores]
@@ -187,7 +187,7 @@ def discover(invocation: Invocation) -> Result:
     )
 
 
-def _stores_of(workspace: Workspace, state: BackendState) -> Sequence[Discovered]:
+def _stores_of(project: Project, state: BackendState) -> Sequence[Discovered]:
     name, detection = state.spec.name, state.detection
     if state.spec.discover is None:
         store = Discovered(
@@ -198,12 +198,12 @@ def _stores_of(workspace: Workspace, state: BackendState) -> Sequence[Discovered
             why=state.why,
         )
         return [store]
-    found = workspace.plugins.call_for_list(
+    found = project.plugins.call_for_list(
         state.provided,
         "discover",
         Discovered,
         state.spec.discover,
-        workspace.library.context_for(name, Area.PROJECT),
+        project.library.context_for(name, Area.PROJECT),
         seconds=DISCOVER_SECONDS,
     )
     if found is None:

@@ -26,7 +26,7 @@ def command(invocation: Invocation, *, shell: str | None) -> Result:
 
     from grove_core.cli.main import grove
 
-    wanted = shell or _usual_shell(invocation.workspace.environment.get("SHELL", ""))
+    wanted = shell or _usual_shell(invocation.project.environment.get("SHELL", ""))
     kind = get_completion_class(wanted)
     if kind is None:
         raise click.UsageError(f"there is no completion for {wanted}")

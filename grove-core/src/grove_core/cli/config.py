@@ -14,6 +14,7 @@ from grove_core.cli.result import Result
 from grove_core.cli.suggestions import config_keys
 from grove_core.config import Origin, Source
 from grove_core.config.values import printable
+from grove_core.project import Project
 from grove_core.services.settings import (
     EffectiveSetting,
     effective_settings,
@@ -21,7 +22,6 @@ from grove_core.services.settings import (
     setting_named,
 )
 from grove_core.text import counted
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,7 +44,7 @@ def command(invocation: Invocation) -> Result:
 
     Alone it does what `grove config show` does.
     """
-    return _shown(invocation.workspace, only_changed=False)
+    return _shown(invocation.project, only_changed=False)
 
 
 @command.command("show")
@@ -55,22 +55,22 @@ def show(invocation: Invocation, *, changed: bool) -> Result:
 
     Passwords in addresses are left out here; `grove config get` prints a value as it is.
     """
-    return _shown(invocation.workspace, only_changed=changed)
+    return _shown(invocation.project, only_changed=changed)
 
 
-def _shown(workspace: Workspace, *, only_changed: bool) -> Result:
+def _shown(project: Project, *, only_changed: bool) -> Result:
     settings = [
         evolve(one, value=_NAMED.sub(r"\1***", _OF_URL.sub(r"\1***@", one.value)))
         if isinstance(one.value, str)
         else one
-        for one in effective_settings(workspace)
+        for one in effective_settings(project)
         if one.changed or not only_changed
     ]
     return Result(
         document={"settings": settings},
         human=lambda console: _print_settings(settings, console),
         ids=[one.key for one in settings],
-        warnings=[str(problem) for problem in workspace.loaded_config.problems],
+        warnings=[str(problem) for problem in project.loaded_config.problems],
     )
 
 
@@ -79,11 +79,11 @@ def _shown(workspace: Workspace, *, only_changed: bool) -> Result:
 @grove_command
 def get(invocation: Invocation, *, key: str) -> Result:
     """Print the value in force of one key: text as it is, everything else as TOML has it."""
-    setting = setting_named(invocation.workspace, key)
+    setting = setting_named(invocation.project, key)
     value = setting.value
     text = printable(value) if isinstance(value, str) else _in_toml(value)
     text = "" if value is None else text
-    problems = invocation.workspace.loaded_config.problems
+    problems = invocation.project.loaded_config.problems
     warnings = [str(one) for one in problems if one.key == key]
     others = len(problems) - len(warnings)
     if others:
@@ -101,7 +101,7 @@ def get(invocation: Invocation, *, key: str) -> Result:
 @grove_command
 def path(invocation: Invocation) -> Result:
     """Show where the configuration files are, the stronger one first, and whether they exist."""
-    files = _files(invocation.workspace)
+    files = _files(invocation.project)
 
     def human(console: "Console") -> None:
         for one in files:
@@ -117,9 +117,9 @@ def path(invocation: Invocation) -> Result:
     )
 
 
-def _files(workspace: Workspace) -> list[dict[str, Any]]:
-    project, user = workspace.project.config_file, workspace.paths.config_file
-    initialised = workspace.project.initialised
+def _files(project: Project) -> list[dict[str, Any]]:
+    own, user = project.files.config_file, project.paths.config_file
+    initialised = project.files.initialised
     return [
         {
             "source": source,
@@ -128,7 +128,7 @@ def _files(workspace: Workspace) -> list[dict[str, Any]]:
             "used": os.path.lexists(place) and may_be_used,
         }
         for source, place, may_be_used in (
-            (Source.PROJECT, project, initialised),
+            (Source.PROJECT, own, initialised),
             (Source.USER, user, True),
         )
     ]
@@ -144,13 +144,13 @@ def validate(invocation: Invocation) -> Result:
     section that no plugin reads, an override of what is not installed, a key that nothing acts on
     yet, a project's value that waits for `grove trust`. Exit code 1 when there is a mistake.
     """
-    found = examine_settings(invocation.workspace)
+    found = examine_settings(invocation.project)
     warnings = [*map(str, found.waiting), *found.unused]
 
     def human(console: "Console") -> None:
         for problem in found.mistakes:
             console.print(str(problem), style="yellow")
-        files = [str(one["path"]) for one in _files(invocation.workspace) if one["used"]]
+        files = [str(one["path"]) for one in _files(invocation.project) if one["used"]]
         where = ", ".join(files) or "no file exists"
         console.print(f"{counted(len(found.mistakes), 'mistake')} ({where}).")
 

@@ -30,7 +30,7 @@ def command(invocation: Invocation, *, verbose: bool) -> Result:
     """
     from grove_core.doctor.examination import examine
 
-    checks = examine(invocation.workspace)
+    checks = examine(invocation.project)
     broken = [check for check in checks if check.status is Status.BROKEN]
     return Result(
         document={"ok": not broken, "checks": checks},

@@ -16,9 +16,9 @@ from grove_core.interchange.jsonl import write_jsonl
 from grove_core.interchange.markdown_export import write_markdown
 from grove_core.model.learning import Learning, Scope
 from grove_core.plugins.descriptors import Area
+from grove_core.project import Project
 from grove_core.storage import files
 from grove_core.text import counted
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,12 +59,12 @@ def command(
     Active ones of the project, unless an option says otherwise. Your personal learnings are only
     written with `--scope personal`.
     """
-    workspace = invocation.workspace
-    filters = read_filters(workspace.now, narrowing, everything=everything)
+    project = invocation.project
+    filters = read_filters(project.now, narrowing, everything=everything)
     is_personal = Scope.PERSONAL in filters.scopes
     found = [
         one
-        for one in workspace.library.iterate()
+        for one in project.library.iterate()
         if filters.admit(one.hit.learning)
         and names_a_file(one.hit.learning, narrowing)
         and (is_personal or Scope.PERSONAL is not one.hit.learning.scope)
@@ -76,20 +76,18 @@ def command(
     )
     limit = narrowing["limit"]
     learnings = whole if limit is None else whole[-limit:]
-    text = (
-        write_jsonl(learnings) if form == JSONL else write_markdown(learnings, workspace.root.name)
-    )
+    text = write_jsonl(learnings) if form == JSONL else write_markdown(learnings, project.root.name)
     if output is not None:
         if not learnings and output.exists():
             raise GroveError(f"there is nothing to export; {output} was left as it is")
-        _write(workspace, output, text, _PRIVATE_FILE_MODE if is_personal else _FILE_MODE)
+        _write(project, output, text, _PRIVATE_FILE_MODE if is_personal else _FILE_MODE)
     return _result(learnings, form, output, text)
 
 
-def _write(workspace: Workspace, output: Path, text: str, mode: int) -> None:
+def _write(project: Project, output: Path, text: str, mode: int) -> None:
     """Write the file, but never over what grove itself keeps."""
     target = output.resolve()
-    for own in (workspace.root / ".grove", workspace.paths.home):
+    for own in (project.root / ".grove", project.paths.home):
         if target.is_relative_to(own.resolve()):
             raise GroveError(f"{output} lies among grove's own files; export to another place")
     if target.exists() and not target.is_file():

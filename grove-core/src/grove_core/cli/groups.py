@@ -15,9 +15,9 @@ from grove_core.storage.installation import look, read_cached, write_cached
 if TYPE_CHECKING:
     from grove_core.plugins.descriptors import CommandSpec
     from grove_core.plugins.manager import Contribution
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
-_WORKSPACES_KEY: Final = "grove_core.workspaces_of_commands"
+_WORKSPACES_KEY: Final = "grove_core.projects_of_commands"
 _LINES_KEY: Final = "grove_core.help_lines_of_commands"
 _CACHE_FORMAT: Final = 2
 
@@ -94,7 +94,7 @@ def load_offered(ctx: click.Context, offered: "Contribution[CommandSpec]") -> cl
 def offered_commands(ctx: click.Context) -> "dict[str, Contribution[CommandSpec]]":
     """Load the plugins and ask for their commands."""
     try:
-        return {one.value.name: one for one in workspace_of(ctx).plugins.commands()}
+        return {one.value.name: one for one in project_of(ctx).plugins.commands()}
     except (GroveError, OSError):
         return {}
 
@@ -118,21 +118,21 @@ def _read_or_ask(ctx: click.Context, *, fresh: bool) -> Mapping[str, str]:
     if known is not None:
         return known
     lines = {name: one.value.help for name, one in offered_commands(ctx).items()}
-    if not workspace_of(ctx).problems:
+    if not project_of(ctx).problems:
         write_cached(home(), "commands", state, environment, lines)
     return lines
 
 
-def workspace_of(ctx: click.Context) -> "Workspace":
+def project_of(ctx: click.Context) -> "Project":
     """Return the project whose plugins may offer commands; it is made once."""
     from grove_core.clock import now_utc
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
     start = _start(ctx)
-    made: dict[Path, Workspace] = ctx.meta.setdefault(_WORKSPACES_KEY, {})
+    made: dict[Path, Project] = ctx.meta.setdefault(_WORKSPACES_KEY, {})
     if start not in made:
         enabled = _given(ctx, "plugins") is not False
-        made[start] = Workspace(start, os.environ, now_utc(), load_plugins=enabled)
+        made[start] = Project(start, os.environ, now_utc(), load_plugins=enabled)
     return made[start]
 
 

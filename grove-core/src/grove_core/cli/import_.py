@@ -61,13 +61,13 @@ def command(invocation: Invocation, *, form: str, path: Path, scope: str, dry_ru
     is, so an import may be repeated. The files are only read. Exit code 1 when something was
     refused.
     """
-    workspace = invocation.workspace
+    project = invocation.project
     if not dry_run:
-        name_slow_backend(workspace.library)
+        name_slow_backend(project.library)
     try:
         with progress() as begin:
             report = import_from(
-                workspace,
+                project,
                 ImportFormat(form),
                 path,
                 scope=Scope(scope),

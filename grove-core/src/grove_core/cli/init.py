@@ -23,8 +23,8 @@ from grove_core.install.plan import (
 )
 from grove_core.install.record import FileChange
 from grove_core.install.remove import plan_removal
+from grove_core.project import Project
 from grove_core.services.packages import cache_around, how_to_install
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,65 +88,64 @@ def command(  # noqa: PLR0913 - one for each option
         raise click.UsageError(f"{'--server' if server else '--allow-grove'} goes with --hooks")
     if shared and not (host or uninstall):
         raise click.UsageError("--shared goes with --hooks or --uninstall")
-    workspace, asks = invocation.workspace, not (yes or dry_run) and is_interactive()
-    home = workspace.paths.home
-    if workspace.root == home.parent and workspace.project.grove_directory == home:
+    project, asks = invocation.project, not (yes or dry_run) and is_interactive()
+    home = project.paths.home
+    if project.root == home.parent and project.files.grove_directory == home:
         raise StorageError(f"{home} is grove's own directory; run init inside a project")
     diff = diff or dry_run
     if uninstall:
-        return _uninstall(workspace, shared=shared, dry_run=dry_run, diff=diff, asks=asks)
+        return _uninstall(project, shared=shared, dry_run=dry_run, diff=diff, asks=asks)
     options = InitOptions(
         hooks=host is not None, server=server, shared=shared, allow=allow_grove, rules=rules
     )
-    return _install(workspace, options, dry_run=dry_run, diff=diff, asks=asks)
+    return _install(project, options, dry_run=dry_run, diff=diff, asks=asks)
 
 
 def _install(
-    workspace: Workspace, options: InitOptions, *, dry_run: bool, diff: bool, asks: bool
+    project: Project, options: InitOptions, *, dry_run: bool, diff: bool, asks: bool
 ) -> Result:
-    previous, program = recorded_program(workspace), find_program()
+    previous, program = recorded_program(project), find_program()
     cache = cache_around(Path(sys.prefix))
     if cache is not None:
         program = None  # what is written down must be there tomorrow
     if options.hooks and program is None:
         raise StorageError(f"there is no program grove for hooks to run. {how_to_install()}")
     # All that may be refused or declined comes first: then nothing is left behind.
-    if asks and program and not (options.hooks or options.rules or running_hooks(workspace)):
-        options = _ask_for_hooks(workspace)
-    plan = plan_for(workspace, options, program)
-    if asks and (plan.project or plan.changes):
-        _confirm("Set grove up like this?", [*plan.project, *plan.changes], workspace.root)
+    if asks and program and not (options.hooks or options.rules or running_hooks(project)):
+        options = _ask_for_hooks(project)
+    plan = plan_for(project, options, program)
+    if asks and (plan.own or plan.changes):
+        _confirm("Set grove up like this?", [*plan.own, *plan.changes], project.root)
     if cache is not None:
         cleared = f"this grove runs from the cache {cache}, which is cleared"
         plan.notes.append(f"{cleared}. {how_to_install()}")
-    if not workspace.library.project_backends:
+    if not project.library.project_backends:
         plan.notes.append("no memory backend is installed: grove doctor says which one to install")
     if not dry_run:
         plan.make(program)
     created, extended = (
-        [one.path for one in plan.project if one.action == action]
-        for action in ("create", "change")
+        [one.path for one in plan.own if one.action == action] for action in ("create", "change")
     )
     document: dict[str, Any] = {
-        "root": workspace.root,
+        "root": project.root,
         "created": created,
         "extended": extended,
         "kept": plan.kept,
         "program": program,
         "previous_program": previous,
-        "changes": _documents(plan.changes, workspace.root),
+        "changes": _documents(plan.changes, project.root),
         "notes": plan.notes,
         "dry_run": dry_run,
     }
 
     def human(console: "Console") -> None:
-        _print_changes(console, plan.project, workspace.root, dry_run=dry_run, diff=False)
-        _print_changes(console, plan.changes, workspace.root, dry_run=dry_run, diff=diff)
+        _print_changes(console, plan.own, project.root, dry_run=dry_run, diff=False)
+        _print_changes(console, plan.changes, project.root, dry_run=dry_run, diff=diff)
         was = f" (was {previous})" if program and previous not in (None, program) else ""
         console.print(f"hooks run {program or previous or 'the grove that PATH holds'}{was}")
         for note in plan.notes:
             console.print(f"note: {note}")
-        console.print(f"\nNext: commit .grove, and {_next_step(workspace, options)}.")
+        console.print(f"\nNext: commit .grove, and {_next_step(project, options)}.")
 
     return Result(
         document=document,
@@ -155,34 +154,32 @@ def _install(
     )
 
 
-def _next_step(workspace: Workspace, options: InitOptions) -> str:
+def _next_step(project: Project, options: InitOptions) -> str:
     if options.hooks:
         return "start a session of the client here; grove status then shows it"
-    if client.registrations(workspace.root, workspace.environment):
+    if client.registrations(project.root, project.environment):
         return "go on: hooks of the client run grove here already"
     return "connect your agent: grove init --hooks, or load grove's plugin"
 
 
-def _uninstall(
-    workspace: Workspace, *, shared: bool, dry_run: bool, diff: bool, asks: bool
-) -> Result:
-    removal = plan_removal(workspace, shared=shared)
+def _uninstall(project: Project, *, shared: bool, dry_run: bool, diff: bool, asks: bool) -> Result:
+    removal = plan_removal(project, shared=shared)
     if asks and removal.changes:
-        _confirm("Take this back?", removal.changes, workspace.root)
+        _confirm("Take this back?", removal.changes, project.root)
     if not dry_run:
         removal.make()
     changes = [*removal.changes, *removal.program]
-    kept = [workspace.project.grove_directory] if workspace.project.initialised else []
+    kept = [project.files.grove_directory] if project.files.initialised else []
     document: dict[str, Any] = {
-        "root": workspace.root,
-        "changes": _documents(changes, workspace.root),
+        "root": project.root,
+        "changes": _documents(changes, project.root),
         "kept": kept,
         "notes": removal.notes,
         "dry_run": dry_run,
     }
 
     def human(console: "Console") -> None:
-        _print_changes(console, changes, workspace.root, dry_run=dry_run, diff=diff)
+        _print_changes(console, changes, project.root, dry_run=dry_run, diff=diff)
         for note in removal.notes:
             console.print(f"note: {note}")
         if not changes:
@@ -193,8 +190,8 @@ def _uninstall(
     return Result(document=document, human=human, ids=[str(one.path) for one in changes])
 
 
-def _ask_for_hooks(workspace: Workspace) -> InitOptions:
-    click.echo(f"This sets grove up in {workspace.root}. Claude Code can run grove here:", err=True)
+def _ask_for_hooks(project: Project) -> InitOptions:
+    click.echo(f"This sets grove up in {project.root}. Claude Code can run grove here:", err=True)
     for name, meaning in _PLACES.items():
         click.echo(f"  {name:<6} {meaning}", err=True)
     with _declining():

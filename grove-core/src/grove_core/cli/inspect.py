@@ -16,13 +16,13 @@ from grove_core.cli.why import retrieval_document
 from grove_core.errors import SessionNotFoundError
 from grove_core.model.gate import Forced, GateStatus
 from grove_core.model.session import EventType, Session, Trace, TraceEvent
+from grove_core.project import Project
 from grove_core.services.cleanup import files_of, read_fast_file
 from grove_core.services.explain import retrievals_of
 from grove_core.services.overview import liveness_of, pending_reflections
 from grove_core.services.sessions import KEPT_FROM_START, SessionUpdate, update_session
 from grove_core.storage.codec import to_jsonable
 from grove_core.text import clean_line, counted
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,17 +62,17 @@ def debug_command(
     Without SESSION it is the one that runs this command, else the only live one of this project.
     """
     invocation, found = _find(invocation, session, session_id)
-    workspace = invocation.workspace
+    project = invocation.project
     if set_gate is not None:
-        return _force(workspace, found, GateStatus(set_gate))
-    files = files_of(workspace, found.id)
-    retrievals = retrievals_of(workspace.paths.cache, found.id)
+        return _force(project, found, GateStatus(set_gate))
+    files = files_of(project, found.id)
+    retrievals = retrievals_of(project.paths.cache, found.id)
     document = {
-        "state": liveness_of(found, workspace),
+        "state": liveness_of(found, project),
         "pending": [pending_document(one) for one in pending_reflections(found)],
-        "max_blocks": workspace.policy.max_blocks,
-        "cooldown_seconds": workspace.policy.cooldown_seconds,
-        "fast_path": read_fast_file(workspace, found.id),
+        "max_blocks": project.policy.max_blocks,
+        "cooldown_seconds": project.policy.cooldown_seconds,
+        "fast_path": read_fast_file(project, found.id),
         "file": files.state,
         "set_aside": files.set_aside,
         "derived": files.derived,
@@ -100,12 +100,12 @@ def _outline(value: Any, indent: str = "") -> Iterator[str]:  # noqa: ANN401 - a
             yield f"{indent}{label} {clean_line(text, _LONGEST_DETAIL)}"
 
 
-def _force(workspace: Workspace, session: Session, status: GateStatus) -> Result:
+def _force(project: Project, session: Session, status: GateStatus) -> Result:
     def gone() -> Session:
         raise SessionNotFoundError(f"session {session.id} was deleted meanwhile")
 
     after, _ = update_session(
-        workspace,
+        project,
         session.id,
         lambda stored: SessionUpdate(session=stored, events=[Forced(status=status)]),
         absent=gone,

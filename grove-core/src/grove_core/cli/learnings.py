@@ -142,26 +142,26 @@ def list_(
     With `--stale` those come first that are due soonest; `grove maintain archive --stale` archives
     just these. With `--rejected` it lists what `grove reflect` refused, newest first, and why.
     """
-    workspace = invocation.workspace
+    project = invocation.project
     if rejected:
         others = [value for name, value in narrowing.items() if name not in ("since", "limit")]
         if any((sort, everything, stale, *others)):
             raise click.UsageError("--rejected takes --since and --limit, and nothing else")
         from grove_core.cli.rejected import rejected_result
 
-        return rejected_result(workspace, narrowing["since"], narrowing["limit"])
+        return rejected_result(project, narrowing["since"], narrowing["limit"])
     if stale and (everything or narrowing["statuses"]):
         raise click.UsageError("--stale is about active learnings: leave --all and --status out")
-    filters = read_filters(workspace.now, narrowing, everything=everything)
-    known = list(workspace.library.iterate())
+    filters = read_filters(project.now, narrowing, everything=everything)
+    known = list(project.library.iterate())
     kept = [
         one
         for one in known
         if filters.admit(one.hit.learning) and names_a_file(one.hit.learning, narrowing)
     ]
     usage = {one.hit.learning.id: LearningStats(one.hit.learning.id) for one in kept}
-    usage |= workspace.usage()
-    examined = examine(workspace, kept, usage)
+    usage |= project.usage()
+    examined = examine(project, kept, usage)
     if stale:
         examined = [one for one in examined if one.assessment.is_stale]
     default = "due" if stale else "created"
@@ -229,19 +229,19 @@ def _sort_key(
 @grove_command
 def show(invocation: Invocation, *, learning_id: str) -> Result:
     """Show one learning in full, whatever its status, and what has become of it since."""
-    workspace = invocation.workspace
-    found = workspace.library.get(learning_id)
+    project = invocation.project
+    found = project.library.get(learning_id)
     if found is None:
         raise LearningNotFoundError(
             f"no learning has the id {learning_id}; `grove list --all` names those there are"
         )
-    usage = workspace.usage()
+    usage = project.usage()
     # What others have noted is theirs to put away.
-    aging = examine(workspace, [found], usage)[0] if found.hit.complete else None
+    aging = examine(project, [found], usage)[0] if found.hit.complete else None
     kinds = [Archived, Restored, Corrected, Referenced, Rated]
-    logged = find_events(workspace, kinds, [learning_id])
+    logged = find_events(project, kinds, [learning_id])
     events = [one.event for one in logged if getattr(one.event, "learning_id", "") == learning_id]
-    successor = find_successor(workspace, found.hit.learning, events)
+    successor = find_successor(project, found.hit.learning, events)
     history = [{"at": one.ts, "event": one.event, "detail": _detail(one)} for one in events]
     return Result(
         document={
@@ -321,12 +321,12 @@ def search(
 
     The score is relevance, times how fresh a learning is, times how often it has helped.
     """
-    workspace = invocation.workspace
-    filters = read_filters(workspace.now, narrowing)
+    project = invocation.project
+    filters = read_filters(project.now, narrowing)
     query = Query(text=remove_invisible(" ".join(words)), files=narrowing["paths"])
-    with naming_servers(workspace.library):
+    with naming_servers(project.library):
         found = requests.search(
-            workspace,
+            project,
             query,
             filters,
             limit=narrowing["limit"],

@@ -16,7 +16,7 @@ from grove_core.cli.groups import (
     load_target,
     offered_commands,
     offered_help_lines,
-    workspace_of,
+    project_of,
 )
 from grove_core.cli.options import PLUGINS_KEY, note_project, project_option
 from grove_core.errors import GroveError
@@ -115,7 +115,7 @@ class GroveGroup(LazyGroup):
             from grove_core.cli.app import name_problems
 
             # An unknown command may be one of theirs.
-            name_problems(workspace_of(ctx).problems)
+            name_problems(project_of(ctx).problems)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise click.UsageError(f"{error.message}{hint}", ctx) from error
 

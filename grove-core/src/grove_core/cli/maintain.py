@@ -15,13 +15,13 @@ from grove_core.config import StorageLayout, load_config
 from grove_core.errors import StorageError
 from grove_core.identifiers import is_session_id
 from grove_core.model.memory import Receipt
+from grove_core.project import Project
 from grove_core.services import migrate
 from grove_core.services.curate import Curated, Curator, Outcome, overview
 from grove_core.services.reflect import refuse_secrets
 from grove_core.services.storing import deliver_all
 from grove_core.services.sync import index_now, synchronise, with_server
 from grove_core.text import clean_line, counted
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +38,7 @@ def command(invocation: Invocation) -> Result:
     Alone it does what `grove maintain list` does. Nothing is archived without being named, but by
     `--stale` and by decay.
     """
-    return overview_result(overview(invocation.workspace), explain=False)
+    return overview_result(overview(invocation.project), explain=False)
 
 
 @command.command("list", short_help="Show what curation would look at (the default).")
@@ -48,7 +48,7 @@ def command(invocation: Invocation) -> Result:
 @grove_command
 def list_(invocation: Invocation, *, explain: bool) -> Result:
     """Show what curation would look at: what goes stale, what went and why, what never helped."""
-    return overview_result(overview(invocation.workspace), explain=explain)
+    return overview_result(overview(invocation.project), explain=explain)
 
 
 @command.command("archive")
@@ -70,9 +70,9 @@ def archive(
         raise click.UsageError("say what to archive: ids of learnings, or --stale")
     if ids and stale:
         raise click.UsageError("name ids of learnings or --stale, not both")
-    workspace = invocation.workspace
-    refuse_secrets(workspace, reason, "--reason")
-    curator = Curator(workspace, dry_run=dry_run)
+    project = invocation.project
+    refuse_secrets(project, reason, "--reason")
+    curator = Curator(project, dry_run=dry_run)
     curated = curator.archive_stale(reason) if stale else curator.archive(ids, reason)
     nothing = "No learning is due now or within seven days."
     return _curation_result(curated, "archived", dry_run=dry_run, nothing=nothing)
@@ -89,8 +89,8 @@ def restore(invocation: Invocation, *, ids: tuple[str, ...], reason: str, dry_ru
     Their time starts again: decay leaves them alone as if they had just been used. A superseded
     learning cannot be restored.
     """
-    refuse_secrets(invocation.workspace, reason, "--reason")
-    curated = Curator(invocation.workspace, dry_run=dry_run).restore(ids, reason)
+    refuse_secrets(invocation.project, reason, "--reason")
+    curated = Curator(invocation.project, dry_run=dry_run).restore(ids, reason)
     return _curation_result(curated, "restored", dry_run=dry_run)
 
 
@@ -114,10 +114,10 @@ def supersede(invocation: Invocation, *, old: str, new: str, dry_run: bool) -> R
     from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
     from grove_core.services.overview import OWN_VARIABLE
 
-    given = invocation.workspace.environment
+    given = invocation.project.environment
     session_id = given.get(SESSION_ID_VARIABLE) or given.get(OWN_VARIABLE) or ""
     session_id = session_id if is_session_id(session_id) else ""
-    curator = Curator(invocation.workspace, dry_run=dry_run)
+    curator = Curator(invocation.project, dry_run=dry_run)
     curated = curator.supersede(old, new, session_id)
     return _curation_result([curated], "superseded", dry_run=dry_run)
 
@@ -133,7 +133,7 @@ def decay(invocation: Invocation, *, dry_run: bool) -> Result:
     days after it was last written, shown, used or restored; `grove maintain list --explain` says
     how each one stands.
     """
-    curated = Curator(invocation.workspace, dry_run=dry_run).decay()
+    curated = Curator(invocation.project, dry_run=dry_run).decay()
     return _curation_result(curated, "archived", dry_run=dry_run, nothing="No learning is due.")
 
 
@@ -148,22 +148,22 @@ def flush(invocation: Invocation, *, dry_run: bool, in_background: bool) -> Resu
     and missing. Every reflection delivers, too. Exit code 1 when something still waits, when a
     server could not be asked, or when another process stores learnings of this project just now.
     """
-    workspace = invocation.workspace
-    if not dry_run and (workspace.outbox.entries(workspace.root) or with_server(workspace)):
-        name_slow_backend(workspace.library)
+    project = invocation.project
+    if not dry_run and (project.outbox.entries(project.root) or with_server(project)):
+        name_slow_backend(project.library)
     # A hook has begun what is done in the background: that leaves the work tree as it is.
-    delivered, busy = ([], []) if dry_run or in_background else _deliver(workspace)
-    synchronised = [] if dry_run else synchronise(workspace, asked=not in_background)
+    delivered, busy = ([], []) if dry_run or in_background else _deliver(project)
+    synchronised = [] if dry_run else synchronise(project, asked=not in_background)
     delivered += [receipt for _, done in synchronised for receipt in done.delivered]
     received = sum(done.received for _, done in synchronised)
     failed = [f"{name}: {done.fault}" for name, done in synchronised if done.fault]
-    waiting, unreadable = _waiting(workspace), workspace.outbox.unreadable()
+    waiting, unreadable = _waiting(project), project.outbox.unreadable()
     left = [] if dry_run else _faults_of_outbox(len(waiting), len(unreadable))
     faults = [*failed, *left, *busy]
 
     def human(console: "Console") -> None:
         for receipt in delivered:
-            _print_receipt(receipt, workspace, console)
+            _print_receipt(receipt, project, console)
         for learning_id, summary in [*waiting.items()][:_MOST_SHOWN]:
             console.print(f"waits  {learning_id}  {summary}", style="yellow")
         if len(waiting) > _MOST_SHOWN:
@@ -192,9 +192,9 @@ def flush(invocation: Invocation, *, dry_run: bool, in_background: bool) -> Resu
     )
 
 
-def _deliver(workspace: Workspace) -> tuple[list[Receipt], list[str]]:
+def _deliver(project: Project) -> tuple[list[Receipt], list[str]]:
     try:
-        return [*deliver_all(workspace)], []
+        return [*deliver_all(project)], []
     except StorageError as error:
         return [], [f"another process stores learnings of this project just now: {error}"]
 
@@ -207,22 +207,22 @@ def _faults_of_outbox(waiting: int, unreadable: int) -> list[str]:
     return [f"{counted(unreadable, 'file')} of the outbox cannot be read"] if unreadable else []
 
 
-def _waiting(workspace: Workspace) -> dict[str, str]:
+def _waiting(project: Project) -> dict[str, str]:
     """Return the summaries of what waits in the outbox, and for servers, by id."""
-    outbox = workspace.outbox.entries(workspace.root)
+    outbox = project.outbox.entries(project.root)
     waiting = {one.learning.id: one.learning.summary for one in outbox}
-    ids = (learning_id for one in with_server(workspace) for learning_id in one.waiting)
-    return waiting | {one: _summary_of(one, workspace) for one in ids}
+    ids = (learning_id for one in with_server(project) for learning_id in one.waiting)
+    return waiting | {one: _summary_of(one, project) for one in ids}
 
 
-def _summary_of(learning_id: str, workspace: Workspace) -> str:
-    entry = workspace.finder.get(learning_id)
+def _summary_of(learning_id: str, project: Project) -> str:
+    entry = project.finder.get(learning_id)
     return "" if entry is None else str(entry.fields()["summary"])
 
 
-def _print_receipt(receipt: Receipt, workspace: Workspace, console: "Console") -> None:
+def _print_receipt(receipt: Receipt, project: Project, console: "Console") -> None:
     state = f"{receipt.status.value} in {receipt.backend}"
-    summary = _summary_of(receipt.learning_id, workspace)
+    summary = _summary_of(receipt.learning_id, project)
     console.print(f"{state}  {receipt.learning_id}  {summary}")
     if receipt.note:
         console.print(f"        {clean_line(receipt.note, _LONGEST_NOTE)}", style="yellow")
@@ -237,7 +237,7 @@ def index(invocation: Invocation, *, rebuild: bool) -> Result:
     Hooks and commands do that by themselves. Hooks leave a very large change to this command, which
     then runs in the background. Exit code 1 when not all learnings could be read.
     """
-    indexed = index_now(invocation.workspace, rebuild=rebuild)
+    indexed = index_now(invocation.project, rebuild=rebuild)
     if indexed is None:
         return Result(
             document={"learnings": None, "complete": False, "elsewhere": True},
@@ -279,10 +279,10 @@ def migrate_(invocation: Invocation, *, layout: str, dry_run: bool) -> Result:
     of learnings.md stays there. Commit the result at once, with everybody's branches merged: git
     cannot follow what another branch still writes to the old place, though grove reads both.
     """
-    workspace = invocation.workspace
-    done = migrate.migrate(workspace, StorageLayout(layout), dry_run=dry_run)
+    project = invocation.project
+    done = migrate.migrate(project, StorageLayout(layout), dry_run=dry_run)
     warnings = [*done.faults]
-    in_force = load_config(workspace.paths.home, workspace.root, workspace.environment).config
+    in_force = load_config(project.paths.home, project.root, project.environment).config
     if not dry_run and in_force.storage.layout.value not in ("auto", layout):
         warnings.append(
             f"storage.layout is still {in_force.storage.layout.value} here: something stronger than"
@@ -323,14 +323,14 @@ def repair(invocation: Invocation, *, dry_run: bool) -> Result:
     the same, one stays. What both branches have changed is named: keep one of the two. The files as
     they were are kept in grove's own directory. Exit code 1 when something is left to do by hand.
     """
-    workspace = invocation.workspace
-    repairs, faults = migrate.find_repairs(workspace)
-    backup = None if dry_run else migrate.make_repairs(workspace, repairs)
+    project = invocation.project
+    repairs, faults = migrate.find_repairs(project)
+    backup = None if dry_run else migrate.make_repairs(project, repairs)
     is_left = any(one.left for one in repairs)
 
     def human(console: "Console") -> None:
         for one in repairs:
-            name = one.path.relative_to(workspace.root)
+            name = one.path.relative_to(project.root)
             for line in one.repaired:
                 console.print(f"{'would repair' if dry_run else 'repaired'} {name} {line}")
             # The lines have moved, so in a dry run these are numbers of what would be written.

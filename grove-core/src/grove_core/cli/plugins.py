@@ -30,7 +30,7 @@ def command(invocation: Invocation) -> Result:
 
     `grove plugins new` and `grove plugins check` are for those who write plugins.
     """
-    plugins = invocation.workspace.plugins
+    plugins = invocation.project.plugins
     plugins.load_all()
     report = plugins.report()
     return Result(

@@ -79,7 +79,7 @@ def command(invocation: Invocation, *, distribution: str, like: Path | None) -> 
     What the author's own tests would give, such as which commands close a ticket, cannot be known
     here and is skipped.
     """
-    plugins = _plugins_called(discover(invocation.workspace.paths.home), distribution)
+    plugins = _plugins_called(discover(invocation.project.paths.home), distribution)
     if find_spec("pytest") is None:
         install = install_command("'grove-core[testing]'")
         raise PluginError(f"checking plugins needs pytest: {install} (into {sys.prefix})")

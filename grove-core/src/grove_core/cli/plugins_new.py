@@ -63,7 +63,7 @@ def command(invocation: Invocation, *, kind: str, name: str, into: Path | None) 
     `pyproject.toml`, tests against the rules that plugins have to keep, a README and a CI workflow.
     """
     distribution = f"{_PREFIXES[kind]}{name}"
-    found = discover(invocation.workspace.paths.home)
+    found = discover(invocation.project.paths.home)
     if objection := _objection(kind, name, distribution, found):
         raise GroveError(objection)
     folder = into if into is not None else Path(distribution)

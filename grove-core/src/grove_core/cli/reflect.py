@@ -69,15 +69,15 @@ def command(
         return Result(document=document, human=lambda console: console.print_json(data=document))
     if wants_brief:
         invocation, session = find_session(invocation, session_id)
-        return reflect_preview.brief(invocation.workspace, session)
+        return reflect_preview.brief(invocation.project, session)
     submission = read_submission(_read(path))
     invocation, session = find_session(invocation, session_id or submission.session_id)
     if dry_run:
-        previewed = preview(invocation.workspace, session, submission)
+        previewed = preview(invocation.project, session, submission)
         return reflect_preview.dry_run(submission, previewed)
     if submission.candidates:
-        name_slow_backend(invocation.workspace.library)
-    return Result.of(submit(invocation.workspace, session, submission))
+        name_slow_backend(invocation.project.library)
+    return Result.of(submit(invocation.project, session, submission))
 
 
 def _read(path: Path | None) -> bytes:
@@ -111,14 +111,14 @@ def skip_command(
 
     REASON is logged, so that skips can be looked at later.
     """
-    text = read_reason(invocation.workspace, reason)
+    text = read_reason(invocation.project, reason)
     if not text:
         raise click.UsageError("a skip needs a reason; say in a few words why")
     invocation, session = find_session(invocation, session_id)
-    by_client = SESSION_ID_VARIABLE in invocation.workspace.environment
+    by_client = SESSION_ID_VARIABLE in invocation.project.environment
     usual = SkipDecider.AGENT if by_client else SkipDecider.USER
     decided = SkipDecider(decider) if decider else usual
-    return Result.of(skip(invocation.workspace, session, text, decided))
+    return Result.of(skip(invocation.project, session, text, decided))
 
 
 @click.command("observe")
@@ -130,11 +130,11 @@ def observe_command(invocation: Invocation, *, note: str, session_id: str | None
 
     Subagents do not reflect themselves: their notes are shown to the agent that closes the ticket.
     """
-    text = read_note(invocation.workspace, note)
+    text = read_note(invocation.project, note)
     if not text:
         raise click.UsageError("a note needs words")
     invocation, session = find_session(invocation, session_id)
-    return Result.of(observe(invocation.workspace, session, text))
+    return Result.of(observe(invocation.project, session, text))
 
 
 @click.command("ref")
@@ -151,4 +151,4 @@ def ref_command(
     the ids; the others count.
     """
     invocation, session = find_session(invocation, session_id)
-    return Result.of(refer(invocation.workspace, session, ids, how))
+    return Result.of(refer(invocation.project, session, ids, how))

@@ -10,6 +10,7 @@ from grove_core.git import seen_from_root, without
 from grove_core.model.learning import Candidate, Rejection, Stage
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate
 from grove_core.reflection.submission import Submission
 from grove_core.services.reflect import ReflectionPreview
@@ -17,16 +18,15 @@ from grove_core.services.requests import Outcome, rejected_fields
 from grove_core.services.session_mode import ignored_paths
 from grove_core.services.sessions import ticket_of
 from grove_core.text import shorten
-from grove_core.workspace import Workspace
 
 _GIT_SECONDS: Final = 2.0
 _MOST_FILES: Final = 30
 _MOST_DESCRIPTION: Final = 1_000
 
 
-def brief(workspace: Workspace, session: Session) -> Result:
+def brief(project: Project, session: Session) -> Result:
     """Collect what a reflection can draw on."""
-    files, subjects = _work(workspace)
+    files, subjects = _work(project)
     tickets = _tickets(session)
     document = {
         "session_id": session.id,
@@ -57,16 +57,16 @@ def brief(workspace: Workspace, session: Session) -> Result:
     return Result.of(Outcome(document=document, lines=lines))
 
 
-def _work(workspace: Workspace) -> tuple[list[str], list[str]]:
-    top = git.find_top(workspace.root)
+def _work(project: Project) -> tuple[list[str], list[str]]:
+    top = git.find_top(project.root)
     if top is None:
         return [], []
     tree = git.read_work_tree(top, _GIT_SECONDS)
     history = git.read_branch_history(top, _GIT_SECONDS)
     changed = (*tree.changed, *tree.untracked) if tree is not None else ()
     paths = (*changed, *history.files)
-    touched = seen_from_root(os.fspath(workspace.root), os.fspath(top), paths)
-    return list(without(ignored_paths(workspace), touched)), list(history.subjects)
+    touched = seen_from_root(os.fspath(project.root), os.fspath(top), paths)
+    return list(without(ignored_paths(project), touched)), list(history.subjects)
 
 
 def _tickets(session: Session) -> list[Ticket]:

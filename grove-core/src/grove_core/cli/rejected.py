@@ -8,10 +8,10 @@ from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time, parse_time
 from grove_core.model.events import Rejected
 from grove_core.model.learning import Stage
+from grove_core.project import Project
 from grove_core.reflection.pipeline import WITHHELD
 from grove_core.services.history import LoggedEvent, find_events
 from grove_core.text import clean_line, counted
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _LONGEST: Final = 500
 
 
-def rejected_result(workspace: Workspace, since: str | None, limit: int | None) -> Result:
+def rejected_result(project: Project, since: str | None, limit: int | None) -> Result:
     """List candidates that were refused, newest first."""
-    after = parse_time(since, workspace.now, "--since") if since else None
+    after = parse_time(since, project.now, "--since") if since else None
     found = [
         _document(one.event, one)
-        for one in reversed(find_events(workspace, [Rejected]))
+        for one in reversed(find_events(project, [Rejected]))
         # Of others' refusals only the numbers are published.
         if isinstance(one.event, Rejected) and (one.event.summary or one.event.reason)
         if after is None or one.event.ts > after

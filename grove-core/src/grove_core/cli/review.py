@@ -83,15 +83,15 @@ def command(
 
     Exit code 1 when ratings were sent and none counts.
     """
-    workspace = invocation.workspace
+    project = invocation.project
     data, note = _read_input(path)
     if data.strip() or path is not None:
         read = read_ratings(data)
-        return _rated(keep_ratings(workspace, read.ratings), read.problems)
+        return _rated(keep_ratings(project, read.ratings), read.problems)
     wanted = frozenset(Category(one) for one in categories)
-    questions, total = choose_questions(workspace, limit, wanted)
+    questions, total = choose_questions(project, limit, wanted)
     if questions and is_interactive():
-        return _rated(keep_ratings(workspace, _ask(questions)), (), asked=True)
+        return _rated(keep_ratings(project, _ask(questions)), (), asked=True)
     return _sample(questions, total, note)
 
 

@@ -11,6 +11,7 @@ from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time, parse_time, time_ago
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.project import Project
 from grove_core.services.cleanup import (
     Choice,
     CleaningLimits,
@@ -27,7 +28,6 @@ from grove_core.services.overview import (
     pending_reflections,
 )
 from grove_core.text import clean_line, counted
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,19 +50,18 @@ def command(invocation: Invocation, *, everywhere: bool, limit: int | None) -> R
     A pending reflection stays visible until it is given. State that cannot be read is named with
     the reason, of whatever project it was.
     """
-    workspace = invocation.workspace
-    found = survey(workspace)
+    project = invocation.project
+    found = survey(project)
     own = [
         one.session
         for one in found
-        if one.session is not None
-        and (everywhere or one.session.project_root == str(workspace.root))
+        if one.session is not None and (everywhere or one.session.project_root == str(project.root))
     ]
     shown = own[:limit]
     document = {
         "count": len(shown),
         "total": len(own),
-        "sessions": [_document(one, workspace) for one in shown],
+        "sessions": [_document(one, project) for one in shown],
         "unreadable": [
             {
                 "session_id": one.session_id,
@@ -82,7 +81,7 @@ def command(invocation: Invocation, *, everywhere: bool, limit: int | None) -> R
 
     def human(console: "Console") -> None:
         for session in shown:
-            _print_session(session, workspace, console)
+            _print_session(session, project, console)
             if everywhere:
                 console.print(f"    {clean_line(session.project_root, _LONGEST)}", style="dim")
         if not own:
@@ -95,11 +94,11 @@ def command(invocation: Invocation, *, everywhere: bool, limit: int | None) -> R
     return Result(document=document, human=human, ids=[one.id for one in shown])
 
 
-def _document(session: Session, workspace: Workspace) -> dict[str, Any]:
+def _document(session: Session, project: Project) -> dict[str, Any]:
     gate = session.gate
     return {
         "id": session.id,
-        "state": liveness_of(session, workspace),
+        "state": liveness_of(session, project),
         "gate": gate.status,
         "ticket": gate.ticket,
         "closed": gate.cycle.tickets if gate.cycle is not None else (),
@@ -127,11 +126,11 @@ def _print_faults(document: dict[str, Any], console: "Console") -> None:
         console.print(f"{one['path']} could not be read and was set aside{when}", style="yellow")
 
 
-def _print_session(session: Session, workspace: Workspace, console: "Console") -> None:
+def _print_session(session: Session, project: Project, console: "Console") -> None:
     from rich.text import Text
 
-    state = liveness_of(session, workspace)
-    written = f"{local_time(session.updated_at)}, {time_ago(session.updated_at, workspace.now)}"
+    state = liveness_of(session, project)
+    written = f"{local_time(session.updated_at)}, {time_ago(session.updated_at, project.now)}"
     line = Text(session.id, style="bold")
     line.append(f"  {state.value}", style=_STYLES[state])
     line.append(f"  gate {session.gate.status.value}", style="not bold")
@@ -183,14 +182,14 @@ def clean_command(
     """
     if before is None and not orphans:
         raise click.UsageError("say what to delete: --before 30d, --orphans, or both")
-    workspace = invocation.workspace
-    until = None if before is None else parse_time(before, workspace.now, "--before")
-    if until is not None and until > workspace.now:
+    project = invocation.project
+    until = None if before is None else parse_time(before, project.now, "--before")
+    if until is not None and until > project.now:
         raise click.BadParameter(f"{before} lies in the future", param_hint="--before")
-    choices = clean(workspace, CleaningLimits(before=until, orphans=orphans), dry_run=dry_run)
+    choices = clean(project, CleaningLimits(before=until, orphans=orphans), dry_run=dry_run)
     warnings = [line for one in choices if (line := one.warning(dry_run=dry_run))]
     for line in () if dry_run else warnings:
-        workspace.diagnostics.log("warning", line)
+        project.diagnostics.log("warning", line)
     return Result(
         document={
             "dry_run": dry_run,

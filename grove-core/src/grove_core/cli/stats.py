@@ -41,12 +41,12 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
     only the ids of the most valuable learnings are printed. Exit code 0 whatever the numbers are, 1
     when the page cannot be written.
     """
-    workspace = invocation.workspace
-    start = None if since is None else parse_time(since, workspace.now, "--since")
-    statistics = workspace.statistics(start)
-    insights = workspace.insights(statistics)
+    project = invocation.project
+    start = None if since is None else parse_time(since, project.now, "--since")
+    statistics = project.statistics(start)
+    insights = project.insights(statistics)
     document = statistics_document(statistics, insights)
-    title = clean_line(workspace.root.name, _LONGEST_TITLE) or "grove"
+    title = clean_line(project.root.name, _LONGEST_TITLE) or "grove"
     if html is not None:
         return _write_page(html, document, title)
 

@@ -14,6 +14,7 @@ from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.statistics import LogFault, Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.project import Project
 from grove_core.services.messages import name_of, past_reflection
 from grove_core.services.overview import PendingKind, pending_reflections, sessions_here
 from grove_core.services.packages import (
@@ -28,7 +29,6 @@ from grove_core.services.sync import synchronised_at
 from grove_core.session_server import ServerRecords, SessionServer
 from grove_core.stats.document import share_document
 from grove_core.text import clean_line, counted
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,11 +51,11 @@ def command(invocation: Invocation) -> Result:
 
     Exit code 0 whatever it shows.
     """
-    workspace = invocation.workspace
-    document = _collect(workspace)
+    project = invocation.project
+    document = _collect(project)
 
     def human(console: "Console") -> None:
-        for label, text, style in _rows(workspace, document):
+        for label, text, style in _rows(project, document):
             console.print(text if label is None else f"{label:<9} {text}", style=style)
 
     return Result(
@@ -65,17 +65,17 @@ def command(invocation: Invocation) -> Result:
     )
 
 
-def _collect(workspace: Workspace) -> dict[str, Any]:
-    sessions = sessions_here(workspace)
-    servers = ServerRecords(workspace.paths.cache)
-    live = [_session_document(one, servers) for one in sessions if not is_over(one, workspace)]
-    systems = workspace.tickets().all
-    healths = workspace.library.healths(servers=False)
-    numbers = workspace.statistics()
+def _collect(project: Project) -> dict[str, Any]:
+    sessions = sessions_here(project)
+    servers = ServerRecords(project.paths.cache)
+    live = [_session_document(one, servers) for one in sessions if not is_over(one, project)]
+    systems = project.tickets().all
+    healths = project.library.healths(servers=False)
+    numbers = project.statistics()
     return {
-        "root": workspace.root,
-        "home": workspace.paths.home,
-        "initialised": workspace.project.initialised,
+        "root": project.root,
+        "home": project.paths.home,
+        "initialised": project.files.initialised,
         "session": live[0] if live else None,
         "live_sessions": live,
         "installed_ticket_systems": [one.probe.name for one in systems],
@@ -83,13 +83,13 @@ def _collect(workspace: Workspace) -> dict[str, Any]:
         "active_ticket_system": next((one.probe.name for one in systems if one.is_active), None),
         "backends": [
             {"name": one.spec.name, "primary": one.is_primary, "health": healths[one.spec.name]}
-            for one in workspace.library.states
+            for one in project.library.states
             if one.is_active
         ],
-        "checks": list(_checks(workspace)),
+        "checks": list(_checks(project)),
         "log_faults": [_fault_of(one) for one in numbers.log.faults],
-        "pending": [text for one in sessions for text in _pending(one, workspace)],
-        "outbox": [entry.learning.id for entry in workspace.outbox.entries(workspace.root)],
+        "pending": [text for one in sessions for text in _pending(one, project)],
+        "outbox": [entry.learning.id for entry in project.outbox.entries(project.root)],
         "servers": [
             {
                 "source": one.source or None,
@@ -97,12 +97,12 @@ def _collect(workspace: Workspace) -> dict[str, Any]:
                 "waiting": one.waiting,
                 "fault": one.fault or None,
             }
-            for one in workspace.library.freshness()
+            for one in project.library.freshness()
         ],
-        "outbox_unreadable": workspace.outbox.unreadable(),
+        "outbox_unreadable": project.outbox.unreadable(),
         "statistics": _numbers_document(numbers),
-        "config_problems": [str(problem) for problem in workspace.loaded_config.problems],
-        "warnings": backend_warnings(workspace),
+        "config_problems": [str(problem) for problem in project.loaded_config.problems],
+        "warnings": backend_warnings(project),
     }
 
 
@@ -142,13 +142,13 @@ def _session_document(session: Session, servers: ServerRecords) -> dict[str, Any
     }
 
 
-def _checks(workspace: Workspace) -> Iterator[dict[str, Any]]:
-    for provided in workspace.plugins.health_checks():
-        health = workspace.plugins.call(
+def _checks(project: Project) -> Iterator[dict[str, Any]]:
+    for provided in project.plugins.health_checks():
+        health = project.plugins.call(
             provided,
             "run",
             provided.value.run,
-            workspace.context(),
+            project.context(),
             seconds=CHECK_SECONDS,
             default=None,
         )
@@ -156,9 +156,9 @@ def _checks(workspace: Workspace) -> Iterator[dict[str, Any]]:
             yield {"name": provided.value.name, "health": health}
 
 
-def _pending(session: Session, workspace: Workspace) -> Iterator[str]:
+def _pending(session: Session, project: Project) -> Iterator[str]:
     """Say which reflections a past session owes, and a live one was let go without."""
-    if session.recovered_from is not None or is_over(session, workspace):
+    if session.recovered_from is not None or is_over(session, project):
         if text := past_reflection(session):
             yield text
         return
@@ -168,20 +168,20 @@ def _pending(session: Session, workspace: Workspace) -> Iterator[str]:
             yield f"grove: session {session.id} {one}; {how}"
 
 
-def _rows(workspace: Workspace, document: dict[str, Any]) -> Iterator[_Row]:
+def _rows(project: Project, document: dict[str, Any]) -> Iterator[_Row]:
     state = "initialised" if document["initialised"] else "not initialised (grove init)"
-    yield "Project", f"{clean_line(str(workspace.root), _LONGEST_PATH)} ({state})", ""
+    yield "Project", f"{clean_line(str(project.root), _LONGEST_PATH)} ({state})", ""
     yield from _session_rows(document["live_sessions"])
     active = document["active_ticket_system"] or "none is used here"
     if not document["installed_ticket_systems"]:
-        active = _nothing_of(TICKET_GROUP, workspace)
+        active = _nothing_of(TICKET_GROUP, project)
     also = [one for one in document["ticket_systems"] if one != active]
     yield "Tickets", f"{active}{', also ' + ', '.join(also) if also else ''}", ""
-    yield from _backend_rows(document["backends"], workspace)
+    yield from _backend_rows(document["backends"], project)
     yield from _fault_rows(document)
     if document["outbox"]:
-        scopes = [one.learning.scope for one in workspace.outbox.entries(workspace.root)]
-        named = " and ".join(workspace.library.destinations(scopes)) or "their backend"
+        scopes = [one.learning.scope for one in project.outbox.entries(project.root)]
+        named = " and ".join(project.library.destinations(scopes)) or "their backend"
         yield "Outbox", f"{len(document['outbox'])} waiting for {named}", ""
     for one in document["servers"]:
         source = one["source"] or "a memory server, of which none is used here"
@@ -220,7 +220,7 @@ def _session_rows(sessions: Sequence[dict[str, Any]]) -> Iterator[_Row]:
     yield from _others(len(sessions), "grove sessions")
 
 
-def _backend_rows(backends: Sequence[dict[str, Any]], workspace: Workspace) -> Iterator[_Row]:
+def _backend_rows(backends: Sequence[dict[str, Any]], project: Project) -> Iterator[_Row]:
     for backend in backends:
         health = backend["health"]
         mark = "works" if health.ok else "FAILS"
@@ -228,14 +228,14 @@ def _backend_rows(backends: Sequence[dict[str, Any]], workspace: Workspace) -> I
         detail = clean_line(health.detail, _LONGEST_DETAIL)
         yield "Backend", f"{backend['name']}{role} {mark}: {detail}", ""
     if not backends:
-        yield "Backend", _nothing_of(BACKEND_GROUP, workspace), ""
-    elif blocked := blocked_plugins(workspace, BACKEND_GROUP):
+        yield "Backend", _nothing_of(BACKEND_GROUP, project), ""
+    elif blocked := blocked_plugins(project, BACKEND_GROUP):
         yield "Backend", describe_blocked(blocked), ""
 
 
-def _nothing_of(group: str, workspace: Workspace) -> str:
+def _nothing_of(group: str, project: Project) -> str:
     """Say why no plugin of a group is there."""
-    blocked = blocked_plugins(workspace, group)
+    blocked = blocked_plugins(project, group)
     if blocked:
         return f"none can be used: {describe_blocked(blocked)} ({fixes_of(blocked)})"
     return f"none installed ({install_command_for(group)})"

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import click
     from click.shell_completion import CompletionItem
 
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
     _Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -17,7 +17,7 @@ _MOST: Final = 200
 _LONGEST_HELP: Final = 60
 
 
-def _completing(collect: "Callable[[Workspace], Iterable[tuple[str, str]]]") -> "_Complete":
+def _completing(collect: "Callable[[Project], Iterable[tuple[str, str]]]") -> "_Complete":
     """Suggest values, each with a help line; where they cannot be read, nothing."""
 
     def complete(
@@ -25,10 +25,10 @@ def _completing(collect: "Callable[[Workspace], Iterable[tuple[str, str]]]") -> 
     ) -> "list[CompletionItem]":
         from click.shell_completion import CompletionItem
 
-        from grove_core.cli.groups import workspace_of
+        from grove_core.cli.groups import project_of
 
         try:
-            found = list(collect(workspace_of(ctx)))
+            found = list(collect(project_of(ctx)))
         except (GroveError, OSError):
             return []
         fitting = [
@@ -41,21 +41,21 @@ def _completing(collect: "Callable[[Workspace], Iterable[tuple[str, str]]]") -> 
     return complete
 
 
-def _sessions(workspace: "Workspace") -> Iterable[tuple[str, str]]:
+def _sessions(project: "Project") -> Iterable[tuple[str, str]]:
     from grove_core.services.overview import sessions_here
 
-    return [(one.id, f"gate {one.gate.status.value}") for one in sessions_here(workspace)]
+    return [(one.id, f"gate {one.gate.status.value}") for one in sessions_here(project)]
 
 
-def _settings(workspace: "Workspace") -> Iterable[tuple[str, str]]:
+def _settings(project: "Project") -> Iterable[tuple[str, str]]:
     from grove_core.services.settings import effective_settings
 
-    return [(one.key, one.help) for one in effective_settings(workspace)]
+    return [(one.key, one.help) for one in effective_settings(project)]
 
 
 def _learnings(*statuses: str) -> "_Complete":
-    def collect(workspace: "Workspace") -> Iterable[tuple[str, str]]:
-        learnings = (one.hit.learning for one in reversed(list(workspace.library.iterate())))
+    def collect(project: "Project") -> Iterable[tuple[str, str]]:
+        learnings = (one.hit.learning for one in reversed(list(project.library.iterate())))
         return [(one.id, one.summary) for one in learnings if one.status.value in statuses]
 
     return _completing(collect)

@@ -33,7 +33,7 @@ def command(invocation: Invocation) -> Result:
 
     `grove tickets match -- COMMAND` says what a shell command would close.
     """
-    tickets = invocation.workspace.tickets()
+    tickets = invocation.project.tickets()
     current = tickets.current_ticket()
 
     def human(console: "Console") -> None:
@@ -71,7 +71,7 @@ def command(invocation: Invocation) -> Result:
 
 def _mistakes(invocation: Invocation) -> Sequence[str]:
     """Name what is wrong in the configuration: a pattern or a switch may be without effect."""
-    return [str(problem) for problem in invocation.workspace.loaded_config.problems]
+    return [str(problem) for problem in invocation.project.loaded_config.problems]
 
 
 @command.command("match")
@@ -91,7 +91,7 @@ def match(
     `\\` for a backslash, or `TOOL NAME JSON` for a call of another tool; one JSON object is
     printed for each.
     """
-    tickets = invocation.workspace.tickets()
+    tickets = invocation.project.tickets()
     if words == ("-",) and tool is None and tool_input is None:
         return _match_lines(tickets)
     found = _find_closes(tickets, _call(words, tool, tool_input))

@@ -49,21 +49,21 @@ def command(invocation: Invocation, *, yes: bool, revoking: bool) -> Result:
     """
     if yes and revoking:
         raise click.UsageError("--yes and --revoke exclude each other")
-    workspace = invocation.workspace
+    project = invocation.project
     if revoking:
-        agreements = revoke(workspace)
-        return _revoked(agreements, examine_trust(workspace))
-    state = examine_trust(workspace)
-    by_agent = bool(workspace.environment.get("CLAUDECODE"))
+        agreements = revoke(project)
+        return _revoked(agreements, examine_trust(project))
+    state = examine_trust(project)
+    by_agent = bool(project.environment.get("CLAUDECODE"))
     if yes and by_agent:
         raise GroveError(
             "an agent cannot agree for its user, and --yes was given in an agent's shell; please "
-            f"ask the user to run `grove trust` in {workspace.root}, in a terminal of their own"
+            f"ask the user to run `grove trust` in {project.root}, in a terminal of their own"
         )
     if not state.untrusted:
         return _result(state)
     if yes:
-        return _result(agree(workspace, state), agreed=state.untrusted)
+        return _result(agree(project, state), agreed=state.untrusted)
     if is_interactive() and not by_agent:
         return _asked(invocation, state)
     start = f"{counted(len(state.untrusted), 'request')} not trusted, without effect until"
@@ -85,7 +85,7 @@ def _asked(invocation: Invocation, state: TrustState) -> Result:
     question = f"Trust {names}?" if len(state.untrusted) == 1 else f"Trust all of these: {names}?"
     text = "Nothing was changed."
     if click.confirm(question, default=False):
-        state = agree(invocation.workspace, state)
+        state = agree(invocation.project, state)
         text = "Trusted. `grove trust --revoke` takes it back."
     return Result(document={}, human=lambda console: console.print(text), warnings=_warnings(state))
 

@@ -11,12 +11,12 @@ from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import parse_instant
+from grove_core.project import Project
 from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.explaining import explanation_of, lines_of
 from grove_core.retrieval.log import Retrieval
 from grove_core.services.explain import Explanation, Outcome, explain, retrievals_of
 from grove_core.text import clean_line
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,13 +37,13 @@ def command(invocation: Invocation, *, ids: tuple[str, ...], session_id: str | N
     Without ID it lists what was considered last, the best first.
     """
     invocation, session = find_session(invocation, session_id)
-    workspace = invocation.workspace
-    retrievals = retrievals_of(workspace.paths.cache, session.id)
+    project = invocation.project
+    retrievals = retrievals_of(project.paths.cache, session.id)
     if not ids:
         return _latest(session.id, retrievals)
     considered = {one.id for each in retrievals for one in each.candidates}
     considered |= {one.learning_id for one in session.injected}
-    entries = {one: workspace.finder.get(one) for one in dict.fromkeys(ids)}
+    entries = {one: project.finder.get(one) for one in dict.fromkeys(ids)}
     unknown = [one for one, entry in entries.items() if entry is None and one not in considered]
     answers = {
         one: (entry, explain(session, retrievals, one, entry))
@@ -57,7 +57,7 @@ def command(invocation: Invocation, *, ids: tuple[str, ...], session_id: str | N
         "unknown": unknown,
     }
     if unknown:
-        document["error"] = _complaint(workspace, unknown)
+        document["error"] = _complaint(project, unknown)
 
     def human(console: "Console") -> None:
         for number, (learning_id, (entry, explanations)) in enumerate(answers.items()):
@@ -94,10 +94,10 @@ def _latest(session_id: str, retrievals: Sequence[Retrieval]) -> Result:
     )
 
 
-def _complaint(workspace: Workspace, unknown: Sequence[str]) -> str:
+def _complaint(project: Project, unknown: Sequence[str]) -> str:
     from difflib import get_close_matches
 
-    known = [one.id for one in workspace.finder.index.entries()]
+    known = [one.id for one in project.finder.index.entries()]
     near = [match for one in unknown for match in get_close_matches(one, known, n=1)]
     hint = f"did you mean {', '.join(near)}?" if near else "`grove list --all` lists all ids"
     return f"no learning has the id {', '.join(unknown)}; {hint}"

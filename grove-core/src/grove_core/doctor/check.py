@@ -12,10 +12,10 @@ from grove_core.hosts.claude_settings import Registration, registrations
 from grove_core.model.session import Session
 from grove_core.plugins.limits import TimeLimitError, call_limited
 from grove_core.plugins.report import describe_error
+from grove_core.project import Project
 from grove_core.services.cleanup import SessionFiles, survey
 from grove_core.storage.diagnostics import Diagnostics
 from grove_core.text import clean_line
-from grove_core.workspace import Workspace
 
 _RECENTLY: Final = timedelta(days=7)
 _SECONDS: Final = 2.0
@@ -74,33 +74,33 @@ class _Silence(Diagnostics):
 class Examination:
     """A project under examination; what several checks need is read once."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
-        self.paths, self.project = workspace.paths, workspace.project
-        self.environment, self.now = workspace.environment, workspace.now
-        workspace.diagnostics = _Silence(workspace.paths)
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.paths, self.files = project.paths, project.files
+        self.environment, self.now = project.environment, project.now
+        project.diagnostics = _Silence(project.paths)
 
     @cached_property
     def sessions(self) -> Sequence[SessionFiles]:
         """The files of sessions, of all projects."""
-        return survey(self.workspace)
+        return survey(self.project)
 
     @cached_property
     def here(self) -> Sequence[Session]:
         """The sessions of this project."""
         found = (one.session for one in self.sessions)
-        return [one for one in found if one and one.project_root == str(self.workspace.root)]
+        return [one for one in found if one and one.project_root == str(self.project.root)]
 
     @property
     def last_ran(self) -> datetime | None:
         """When a hook last ran in this project, if that was within a week."""
         newest = max((one.updated_at for one in self.here), default=None)
-        return newest if newest and self.workspace.now - newest <= _RECENTLY else None
+        return newest if newest and self.project.now - newest <= _RECENTLY else None
 
     @cached_property
     def registrations(self) -> Sequence[Registration]:
         """Grove's hooks in the client's settings."""
-        return registrations(self.workspace.root, self.workspace.environment)
+        return registrations(self.project.root, self.project.environment)
 
 
 @frozen

@@ -8,7 +8,7 @@ from grove_core.doctor import files, hooks, logs, plugins, program, sessions
 from grove_core.doctor.check import Check, CheckResult, Examination, run_checks
 from grove_core.doctor.secrets import secrets
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
-from grove_core.workspace import Workspace
+from grove_core.project import Project
 
 _PLUGIN_SECONDS: Final = 20.0
 """For what calls several plugins, each of which has a limit of its own."""
@@ -52,9 +52,9 @@ _LAST: Final = (
 )
 
 
-def examine(workspace: Workspace) -> Sequence[CheckResult]:
+def examine(project: Project) -> Sequence[CheckResult]:
     """Look at everything and change nothing."""
-    examination = Examination(workspace)
+    examination = Examination(project)
     found = list(run_checks(_FIRST, examination))
     found += run_checks(plugins.of_plugins(examination), examination)
     return [*found, *run_checks(_LAST, examination)]

@@ -61,7 +61,7 @@ def _nearest(path: Path) -> Path:
 
 def project(examination: Examination) -> Iterator[CheckResult]:
     """Check that the project can keep learnings."""
-    paths = examination.project
+    paths = examination.files
     directory = paths.grove_directory
     if not paths.initialised:
         detail = f"{paths.root} has no .grove; it is gated only where it has a ticket system"
@@ -81,14 +81,14 @@ def project(examination: Examination) -> Iterator[CheckResult]:
 
 def merge_driver(examination: Examination) -> Iterator[CheckResult]:
     """Name the merge driver that an older grove has registered in this clone."""
-    if has_merge_driver(examination.project.root):
+    if has_merge_driver(examination.files.root):
         detail = "registered in this clone by an older grove, which this one does not know"
         yield warning(detail, "grove init takes it out")
 
 
 def ignored(examination: Examination) -> Iterator[CheckResult]:
     """Check that git does not leave learnings out."""
-    paths = examination.project
+    paths = examination.files
     if not paths.initialised or git.find_top(paths.root) is None:
         return
     folders = [one for one in (paths.learnings_folder, paths.published_events) if one.is_dir()]

@@ -41,9 +41,9 @@ _SEPARATORS: Final = re.compile(r"[,|]")
 
 def client_settings(examination: Examination) -> Iterator[CheckResult]:
     """Check that the client's settings can be read and do not switch hooks off."""
-    workspace = examination.workspace
+    project = examination.project
     disabled_by: Path | None = None
-    for _, path in settings_sources(workspace.root, workspace.environment):
+    for _, path in settings_sources(project.root, project.environment):
         try:
             settings = parse_settings((read_bytes(path) or b"{}").decode("utf-8"))
         except (StorageError, CodecError, UnicodeDecodeError) as error:
@@ -113,7 +113,7 @@ def tools_of_tickets(examination: Examination) -> Iterator[CheckResult]:
     seen = {slot.name for slot in SLOTS}  # a matcher may name an event that is registered by itself
     missed = [
         f"{tool} ({one.value.system})"
-        for one in examination.workspace.tickets().matchers
+        for one in examination.project.tickets().matchers
         for tool in one.value.tools
         if tool not in seen and not _is_seen(found, tool)
     ]
@@ -135,7 +135,7 @@ def tools_of_files(examination: Examination) -> Iterator[CheckResult]:
     hooks = [one for slot in SLOTS if slot.for_files for one in _of(found, slot.name)]
     tools = FILE_TOOLS.split("|")
     missed = [one for one in tools if not any(covers(each.matcher, one) for each in hooks)]
-    if hooks and missed and examination.workspace.config.retrieval.on_file:
+    if hooks and missed and examination.project.config.retrieval.on_file:
         what = "what learnings say of a file is not shown when it is touched"
         detail = f"no hook is registered for {', '.join(missed)}: {what}"
         yield warning(detail, f"{_rewrite(found)}; or, to do without: retrieval.on_file = false")
@@ -148,7 +148,7 @@ def conditions(examination: Examination) -> Iterator[CheckResult]:
     narrowed = [one.condition for one in shell if one.condition is not None]
     if not narrowed or len(narrowed) < len(shell):
         return
-    tickets = examination.workspace.tickets()
+    tickets = examination.project.tickets()
     used = {one.probe.name for one in tickets.all if one.enabled}
     missed = [
         one.value.system

@@ -38,7 +38,7 @@ _FIXES: Final = {
 def event_log(examination: Examination) -> Iterator[CheckResult]:
     """Check that every line of the project's log and of the user's own counts."""
     own = examination.paths.personal_events
-    yield from check_logs([*event_files(examination.project), *([own] if own.exists() else [])])
+    yield from check_logs([*event_files(examination.files), *([own] if own.exists() else [])])
 
 
 def check_logs(paths: Sequence[Path]) -> Iterator[CheckResult]:

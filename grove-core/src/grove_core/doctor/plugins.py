@@ -39,11 +39,11 @@ _IN_USE: Final = (PluginState.ACTIVE, PluginState.NOT_LOADED)
 
 def family(group: str, examination: Examination) -> Iterator[CheckResult]:
     """Check that a plugin of a group can be used."""
-    plugins = examination.workspace.plugins
+    plugins = examination.project.plugins
     plugins.load_all()
     found = [one for one in plugins.report().plugins if one.group == group]
     used = [one for one in found if one.state in _IN_USE]
-    blocked = blocked_plugins(examination.workspace, group)
+    blocked = blocked_plugins(examination.project, group)
     why = [describe_blocked(blocked)] if blocked else []
     if used:
         yield ok("; ".join([*_loaded(used), *why]))
@@ -63,7 +63,7 @@ def _loaded(found: Iterable[Plugin]) -> Iterator[str]:
 
 def faults(examination: Examination) -> Iterator[CheckResult]:
     """Name the plugins that do not load, or do something wrong."""
-    report = examination.workspace.plugins.report()
+    report = examination.project.plugins.report()
     for entry in report.plugins:
         name = f"plugin {entry.name}"
         detail = f"{entry} is {entry.state.value}: {entry.detail}"
@@ -80,14 +80,14 @@ def faults(examination: Examination) -> Iterator[CheckResult]:
 
 def backends(examination: Examination) -> Iterator[CheckResult]:
     """Check that learnings of the project and the user's own can be kept, and found."""
-    library = examination.workspace.library
+    library = examination.project.library
     opened = {one.state.spec.name: one for one in library.project_backends}
     active = [one for one in library.states if one.is_active]
     for state in active:
         role = "primary" if state.is_primary else "further"
         yield _backend(role, state.spec.name, opened.get(state.spec.name), library)
     if not any(one.is_primary for one in active):
-        blocked = blocked_plugins(examination.workspace, BACKEND_GROUP)
+        blocked = blocked_plugins(examination.project, BACKEND_GROUP)
         why = [f"{one.spec.name}: {one.why}" for one in library.states]
         why += [describe_blocked(blocked)] if blocked else []
         detail = f"none is used here, so nothing can be kept ({'; '.join(why) or 'none is there'})"
@@ -96,7 +96,7 @@ def backends(examination: Examination) -> Iterator[CheckResult]:
     if library.personal is not None:
         yield _backend("personal", library.personal.state.spec.name, library.personal, library)
     elif active:
-        named = examination.workspace.config.backends.personal
+        named = examination.project.config.backends.personal
         detail = f"{named} keeps no personal learnings here; they are refused"
         fix = f"Name another one in backends.personal, or: {install_command_for(BACKEND_GROUP)}"
         yield warning(detail, fix, name="personal backend")
@@ -124,27 +124,27 @@ def _of_health(health: Health, *, name: str = "") -> CheckResult:
 
 def of_plugins(examination: Examination) -> Iterator[Check]:
     """List the checks that plugins offer."""
-    for offered in examination.workspace.plugins.health_checks():
+    for offered in examination.project.plugins.health_checks():
         yield Check(offered.value.name, partial(_of_plugin, offered), _CHECK_SECONDS)
 
 
 def _of_plugin(
     offered: Contribution[HealthCheck], examination: Examination
 ) -> Iterator[CheckResult]:
-    workspace = examination.workspace
-    before = len(workspace.plugins.report().problems)
-    health: object = workspace.plugins.call(
+    project = examination.project
+    before = len(project.plugins.report().problems)
+    health: object = project.plugins.call(
         offered,
         "run",
         offered.value.run,
-        workspace.context(),
+        project.context(),
         seconds=_CALL_SECONDS,
         default=None,
     )
     if isinstance(health, Health):
         yield _of_health(health)
         return
-    problems = workspace.plugins.report().problems[before:]
+    problems = project.plugins.report().problems[before:]
     why = "; ".join(one.detail for one in problems) or "it gave no health"
     fix = f"Upgrade {offered.source.distribution}, or report this to its authors"
     yield broken(f"{offered.source} could not look: {why}", fix)
@@ -152,7 +152,7 @@ def _of_plugin(
 
 def trust(examination: Examination) -> Iterator[CheckResult]:
     """Name what the project's files ask for and the user has not agreed to."""
-    state = examine_trust(examination.workspace)
+    state = examine_trust(examination.project)
     if state.fault:
         yield warning(state.fault, "Look at it and delete it")
     for one in state.untrusted:
@@ -166,7 +166,7 @@ def trust(examination: Examination) -> Iterator[CheckResult]:
 
 def configuration(examination: Examination) -> Iterator[CheckResult]:
     """Name what in the configuration has no effect."""
-    found = examine_settings(examination.workspace)
+    found = examine_settings(examination.project)
     for one in found.mistakes:
         if not one.key and one.origin.file is not None:
             yield broken(str(one), f"Correct {one.origin.file}: none of it is in force")

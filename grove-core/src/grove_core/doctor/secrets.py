@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
 from grove_core.event_log import event_files
+from grove_core.project import Project
 from grove_core.text import remove_invisible
-from grove_core.workspace import Workspace
 
 SECONDS: Final = 20.0
 _MOST_NAMED: Final = 20
@@ -37,7 +37,7 @@ def secrets(examination: Examination, seconds: float = SECONDS) -> Iterator[Chec
     """Look through learnings and event logs, the project's and the user's own."""
     files = _files(examination)
     # Parts overlap, so a secret may be found twice.
-    found = list(dict.fromkeys(_search(files, examination.workspace, time.monotonic() + seconds)))
+    found = list(dict.fromkeys(_search(files, examination.project, time.monotonic() + seconds)))
     yield from found[:_MOST_NAMED]
     if len(found) > _MOST_NAMED:
         more = f"and {len(found) - _MOST_NAMED} more"
@@ -47,16 +47,16 @@ def secrets(examination: Examination, seconds: float = SECONDS) -> Iterator[Chec
 
 def _files(examination: Examination) -> Sequence[Path]:
     """Name what is looked through, wherever backends keep learnings."""
-    project, paths = examination.project, examination.paths
-    files = [project.learnings_file, *sorted(project.learnings_folder.glob("*.md"))]
-    files += [paths.personal_learnings, *event_files(examination.project), paths.personal_events]
-    for source in examination.workspace.library.sources() or ():
+    own, paths = examination.files, examination.paths
+    files = [own.learnings_file, *sorted(own.learnings_folder.glob("*.md"))]
+    files += [paths.personal_learnings, *event_files(examination.files), paths.personal_events]
+    for source in examination.project.library.sources() or ():
         files += sorted(source.iterdir()) if source.is_dir() else [source]
     wanted = (".md", ".jsonl", ".log")
     return [one for one in dict.fromkeys(files) if one.suffix in wanted and one.is_file()]
 
 
-def _search(files: Sequence[Path], workspace: Workspace, until: float) -> Iterator[CheckResult]:
+def _search(files: Sequence[Path], project: Project, until: float) -> Iterator[CheckResult]:
     from grove_core.reflection.secrets import find_secrets
 
     for path in files:
@@ -67,7 +67,7 @@ def _search(files: Sequence[Path], workspace: Workspace, until: float) -> Iterat
                     yield warning(detail, "Look there with a scanner such as detect-secrets")
                     return
                 for one in find_secrets(text):
-                    if one.digest not in workspace.config.secrets.allow:
+                    if one.digest not in project.config.secrets.allow:
                         line = first + text.count("\n", 0, one.start)
                         yield _result(f"{path}:{line}: {one.kind} {one.masked}", one.digest)
         except OSError:

@@ -46,7 +46,7 @@ def session_state(examination: Examination) -> Iterator[CheckResult]:
 def pending_reflections(examination: Examination) -> Iterator[CheckResult]:
     """Name the reflections that no session is held for any more."""
     for session in examination.here:
-        is_live = liveness_of(session, examination.workspace) is Liveness.LIVE
+        is_live = liveness_of(session, examination.project) is Liveness.LIVE
         for one in overview.pending_reflections(session):
             # What could not be read is named by `session state`.
             if one.kind is PendingKind.UNREADABLE or (is_live and one.kind is PendingKind.OPEN):
@@ -59,9 +59,9 @@ def pending_reflections(examination: Examination) -> Iterator[CheckResult]:
 
 def session_servers(examination: Examination) -> Iterator[CheckResult]:
     """Check that the servers of live sessions live, and are of this version."""
-    workspace = examination.workspace
-    records = ServerRecords(workspace.paths.cache)
-    live = [one.id for one in examination.here if liveness_of(one, workspace) is Liveness.LIVE]
+    project = examination.project
+    records = ServerRecords(project.paths.cache)
+    live = [one.id for one in examination.here if liveness_of(one, project) is Liveness.LIVE]
     found = {one: server for one in live if (server := records.read(one)) is not None}
     for session_id, server in found.items():
         named = f"the server of session {session_id}"
@@ -77,20 +77,20 @@ def session_servers(examination: Examination) -> Iterator[CheckResult]:
 
 def outbox(examination: Examination) -> Iterator[CheckResult]:
     """Name the learnings that have not reached their backend."""
-    workspace, waiting = examination.workspace, examination.workspace.outbox
+    project, waiting = examination.project, examination.project.outbox
     for path in waiting.unreadable():
         fix = "Look into it and correct it by hand; it holds a learning that was accepted"
         yield broken(f"{path} cannot be read", fix)
     for entry in waiting.stranded():
         fix = 'Write the folder that the project has moved to as "root" there; or delete the file'
         yield warning(f"{entry.path} waits for {entry.root}, which is gone", fix)
-    for one in workspace.library.freshness():
+    for one in project.library.freshness():
         if one.waiting:
             source = one.source or "a memory server, of which none is used"
             fix = "`grove maintain flush` tries now and says what is wrong"
             yield warning(f"learnings that wait for {source}: {len(one.waiting)}", fix)
-    if here := waiting.entries(workspace.root):
-        homes = workspace.library.destinations(one.learning.scope for one in here)
+    if here := waiting.entries(project.root):
+        homes = project.library.destinations(one.learning.scope for one in here)
         named = f" ({', '.join(homes)})" if homes else ""
         detail = f"learnings of this project that wait for their backend: {len(here)}{named}"
         fix = "`grove backends` says what it lacks; the next reflection after that delivers them"

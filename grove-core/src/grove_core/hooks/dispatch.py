@@ -17,9 +17,9 @@ from grove_core.hooks.watchdog import Watchdog
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
 from grove_core.prefilter import Prefilter
+from grove_core.project import Project, WarmCache
 from grove_core.storage.diagnostics import Diagnostics
 from grove_core.storage.paths import Paths, grove_home
-from grove_core.workspace import WarmCache, Workspace
 
 # What plugins leave to grove for writing state and answering.
 _SECONDS_FOR_THE_ANSWER: Final = 0.4
@@ -31,7 +31,7 @@ _CLOCK_SECONDS_OF_AN_END: Final = 2.5
 # Before the configuration is read; its deadline follows.
 _LONGEST_WORK_SECONDS: Final = 60.0
 
-Handler = Callable[[Workspace, HookInput], Answer]
+Handler = Callable[[Project, HookInput], Answer]
 
 _MODULES: Final = {
     HookEvent.SESSION_START: "session_start",
@@ -150,16 +150,16 @@ def _handle(
     clock = _clock_seconds(call.event)
     started, work_started = time.monotonic(), time.thread_time()
     limit.start(_LONGEST_WORK_SECONDS, clock)
-    workspace = _workspace(call, environment, warm)
-    work = workspace.config.hooks.deadline_ms / 1000
+    project = _project(call, environment, warm)
+    work = project.config.hooks.deadline_ms / 1000
     if call.event is HookEvent.SESSION_END:
         work = min(work, SESSION_END_DEADLINE_MS / 1000)
     limit.start(work, started + clock - time.monotonic())
     for_the_answer = min(_SECONDS_FOR_THE_ANSWER, work * _SHARE_FOR_THE_ANSWER)
-    workspace.deadline = started + clock - for_the_answer
-    workspace.work_deadline = work_started + work - for_the_answer
+    project.deadline = started + clock - for_the_answer
+    project.work_deadline = work_started + work - for_the_answer
     module = import_module(f"grove_core.hooks.{_MODULES[call.event]}")
-    return cast("Handler", module.handle)(workspace, call)
+    return cast("Handler", module.handle)(project, call)
 
 
 def _clock_seconds(event: HookEvent) -> float:
@@ -168,17 +168,15 @@ def _clock_seconds(event: HookEvent) -> float:
     return _CLOCK_SECONDS.get(event, _USUAL_CLOCK_SECONDS)
 
 
-def _workspace(
-    call: HookInput, environment: Mapping[str, str], warm: WarmCache | None
-) -> Workspace:
+def _project(call: HookInput, environment: Mapping[str, str], warm: WarmCache | None) -> Project:
     """Open the project the session belongs to, wherever the agent has gone since."""
-    workspace = Workspace(_start(call), environment, now_utc(), warm=warm)
+    project = Project(_start(call), environment, now_utc(), warm=warm)
     if call.event is HookEvent.SESSION_START and not call.source.continues:
-        return workspace
-    session = workspace.session(call.session_id)
-    if session is None or Path(session.project_root) == workspace.root:
-        return workspace
-    return workspace.elsewhere(Path(session.project_root))
+        return project
+    session = project.session(call.session_id)
+    if session is None or Path(session.project_root) == project.root:
+        return project
+    return project.elsewhere(Path(session.project_root))
 
 
 def _start(call: HookInput) -> Path:

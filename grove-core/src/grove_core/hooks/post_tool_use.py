@@ -13,48 +13,48 @@ from grove_core.services.closes import check_closes, reopened, resolve
 from grove_core.services.sessions import SessionUpdate, new_session, update_session
 
 if TYPE_CHECKING:
+    from grove_core.project import Project
     from grove_core.ticketing import TicketSystems
-    from grove_core.workspace import Workspace
 
 
-def handle(workspace: "Workspace", call: HookInput) -> Answer:
+def handle(project: "Project", call: HookInput) -> Answer:
     """Confirm what a call announced, and show what is known of a file that it has touched."""
-    _resolve(workspace, call)
+    _resolve(project, call)
     if not call.touched_file:
         return SILENCE
     from grove_core.services.file_notes import note_of, watch_files
 
-    if not workspace.prefilter.exists(call.session_id):
-        watch_files(workspace, _with_fast_path(workspace, call))
-    return claude_code.context_answer(call.event, note_of(workspace, call))
+    if not project.prefilter.exists(call.session_id):
+        watch_files(project, _with_fast_path(project, call))
+    return claude_code.context_answer(call.event, note_of(project, call))
 
 
-def _with_fast_path(workspace: "Workspace", call: HookInput) -> Session:
+def _with_fast_path(project: "Project", call: HookInput) -> Session:
     """Write the file that tells hooks that they have nothing to do."""
-    tickets = workspace.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
+    tickets = project.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
     session, _ = update_session(
-        workspace,
+        project,
         call.session_id,
         lambda stored: SessionUpdate(session=stored),
-        absent=lambda: new_session(workspace, call),
+        absent=lambda: new_session(project, call),
         cause="file_touched",
         literals=tickets.literals(),
     )
     return session
 
 
-def _resolve(workspace: "Workspace", call: HookInput) -> None:
+def _resolve(project: "Project", call: HookInput) -> None:
     """Confirm what a call announced, closes and reopenings."""
-    session = workspace.session(call.session_id)
+    session = project.session(call.session_id)
     if session is None or not session.intents or call.tool is None or call.result is None:
         return
     cwd = Path(call.cwd) if call.cwd else None
-    tickets = workspace.tickets(cwd, call.session_id)
+    tickets = project.tickets(cwd, call.session_id)
     intents = _announced_by(session, call.tool, tickets)
     if not intents:
         return
     if call.result.background_task_id is not None:
-        _wait_for(workspace, call, [intent.key for intent in intents])
+        _wait_for(project, call, [intent.key for intent in intents])
         return
     succeeded = call.result.succeeded
     checked = check_closes(tickets, intents, call.result, unknown_counts=succeeded)
@@ -71,14 +71,14 @@ def _resolve(workspace: "Workspace", call: HookInput) -> None:
             done=done,
             once_per_prompt=once,
             prompt_id=prompt_id,
-            now=workspace.now,
+            now=project.now,
         )
 
     update_session(
-        workspace,
+        project,
         call.session_id,
         change,
-        absent=lambda: new_session(workspace, call),
+        absent=lambda: new_session(project, call),
         cause="ticket_closed",
     )
 
@@ -97,7 +97,7 @@ def _announced_by(session: Session, tool: ToolCall, tickets: "TicketSystems") ->
     return own
 
 
-def _wait_for(workspace: "Workspace", call: HookInput, keys: list[str]) -> None:
+def _wait_for(project: "Project", call: HookInput, keys: list[str]) -> None:
     """Keep intents open until their background task is gone."""
     task_id = call.result.background_task_id if call.result is not None else None
 
@@ -109,9 +109,9 @@ def _wait_for(workspace: "Workspace", call: HookInput, keys: list[str]) -> None:
         return SessionUpdate(session=evolve(stored, intents=intents))
 
     update_session(
-        workspace,
+        project,
         call.session_id,
         change,
-        absent=lambda: new_session(workspace, call),
+        absent=lambda: new_session(project, call),
         cause="background",
     )

@@ -13,38 +13,36 @@ from grove_core.services.closes import worth_noting
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
 if TYPE_CHECKING:
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
 
-def handle(workspace: "Workspace", call: HookInput) -> Answer:
+def handle(project: "Project", call: HookInput) -> Answer:
     """Note which tickets a call would close."""
     if call.tool is None:
         return SILENCE
     cwd = Path(call.cwd) if call.cwd else None
-    tickets = workspace.tickets(cwd, call.session_id)
+    tickets = project.tickets(cwd, call.session_id)
     closes = tickets.announced(call.tool)
     # The file is missing when grove was installed in mid-session, or its cache was deleted.
-    has_file = workspace.prefilter.exists(call.session_id)
+    has_file = project.prefilter.exists(call.session_id)
     if not closes and has_file:
         return SILENCE
     tool = call.tool
 
     if closes and has_file:
-        session = workspace.session(call.session_id)
+        session = project.session(call.session_id)
         if session is not None and not worth_noting(closes, session):
             return SILENCE
 
     def change(stored: Session) -> SessionUpdate:
         noted = worth_noting(closes, stored)
-        return (
-            _note(workspace, stored, tool, noted, call) if noted else SessionUpdate(session=stored)
-        )
+        return _note(project, stored, tool, noted, call) if noted else SessionUpdate(session=stored)
 
     update_session(
-        workspace,
+        project,
         call.session_id,
         change,
-        absent=lambda: new_session(workspace, call),
+        absent=lambda: new_session(project, call),
         cause="close_announced",
         literals=None if has_file else tickets.literals(),
     )
@@ -52,7 +50,7 @@ def handle(workspace: "Workspace", call: HookInput) -> Answer:
 
 
 def _note(
-    workspace: "Workspace",
+    project: "Project",
     session: Session,
     tool: ToolCall,
     closes: Sequence[TicketClose],
@@ -67,14 +65,14 @@ def _note(
         # What is written or run may be megabytes, and nobody needs it again.
         call=evolve(tool, input={}),
         closes=tuple(closes),
-        recorded_at=workspace.now,
+        recorded_at=project.now,
         prompt_id=call.prompt_id or session.prompt_id,
         agent_id=call.agent_id,
     )
     trace = [
         trace_event(
             EventType.TICKET_CLOSE_DETECTED,
-            workspace.now,
+            project.now,
             effect="reopens" if one.reopens else None,
             system=one.system,
             ticket=one.ticket_id or "unknown",

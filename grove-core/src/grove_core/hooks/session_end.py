@@ -6,12 +6,10 @@ from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.services.sessions import end_session, new_session
 
 if TYPE_CHECKING:
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
 
-def handle(workspace: "Workspace", call: HookInput) -> Answer:
+def handle(project: "Project", call: HookInput) -> Answer:
     """Close a session's state."""
-    end_session(
-        workspace, call.session_id, call.reason, absent=lambda: new_session(workspace, call)
-    )
+    end_session(project, call.session_id, call.reason, absent=lambda: new_session(project, call))
     return SILENCE

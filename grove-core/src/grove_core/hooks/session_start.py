@@ -32,7 +32,7 @@ from grove_core.services.sessions import (
 from grove_core.services.sync import synchronise_in_background
 
 if TYPE_CHECKING:
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
 T = TypeVar("T")
 
@@ -41,37 +41,37 @@ _MOST_NOTICES: Final = 5
 _SHARE_FOR_GIT: Final = 0.08
 
 
-def handle(workspace: "Workspace", call: HookInput) -> Answer:
+def handle(project: "Project", call: HookInput) -> Answer:
     """Begin a session, or take one up again."""
-    _report_config_problems(workspace, call)
-    finish_ends(workspace)
-    session = _open(workspace, call)
-    OpenSessions(workspace).add(session.id)
+    _report_config_problems(project, call)
+    finish_ends(project)
+    session = _open(project, call)
+    OpenSessions(project).add(session.id)
     _export_id(call.environment_file, session.id)
-    notices = _notices(workspace, session)
+    notices = _notices(project, session)
     corrections = _safely(
-        workspace,
+        project,
         session,
         "corrections",
-        lambda: announce_corrections(workspace, session, call.source),
+        lambda: announce_corrections(project, session, call.source),
     )
     notices = "\n\n".join(part for part in (notices, corrections) if part)
     left = claude_code.CONTEXT_LIMIT - len(notices)
-    shown = _show(workspace, session, call.source, left)
+    shown = _show(project, session, call.source, left)
     # After what is shown, which is no longer stale.
-    _safely(workspace, session, "decay", lambda: decay_daily(workspace))
-    _safely(workspace, session, "sync", lambda: synchronise_in_background(workspace))
-    watch_files(workspace, session)
+    _safely(project, session, "decay", lambda: decay_daily(project))
+    _safely(project, session, "sync", lambda: synchronise_in_background(project))
+    watch_files(project, session)
     text = "\n\n".join(part for part in (notices, shown.strip()) if part)
     return claude_code.context_answer(call.event, text)
 
 
-def _notices(workspace: "Workspace", session: Session) -> str:
+def _notices(project: "Project", session: Session) -> str:
     """Name pending reflections: this session's own, then those of past ones, by count."""
     notices: list[str] = []
     if own := pending_reflection(session):
         notices.append(own)
-    past = close_dead_sessions(workspace, session.id)
+    past = close_dead_sessions(project, session.id)
     notices += past[:_MOST_NOTICES]
     if len(past) > _MOST_NOTICES:
         more = len(past) - _MOST_NOTICES
@@ -79,12 +79,12 @@ def _notices(workspace: "Workspace", session: Session) -> str:
     return "\n\n".join(notices)
 
 
-def _safely(workspace: "Workspace", session: Session, what: str, work: Callable[[], T]) -> T | None:
+def _safely(project: "Project", session: Session, what: str, work: Callable[[], T]) -> T | None:
     """Do something without which the session starts all the same."""
     try:
         return work()
     except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
-        workspace.diagnostics.crash(error, session.id, f"{what} at session start")
+        project.diagnostics.crash(error, session.id, f"{what} at session start")
         return None
 
 
@@ -102,27 +102,27 @@ def _export_id(path: str | None, session_id: str) -> None:
             os.close(descriptor)
 
 
-def _report_config_problems(workspace: "Workspace", call: HookInput) -> None:
-    for problem in workspace.loaded_config.problems:
-        workspace.diagnostics.log("warning", f"configuration: {problem}", session=call.session_id)
+def _report_config_problems(project: "Project", call: HookInput) -> None:
+    for problem in project.loaded_config.problems:
+        project.diagnostics.log("warning", f"configuration: {problem}", session=call.session_id)
 
 
-def _open(workspace: "Workspace", call: HookInput) -> Session:
+def _open(project: "Project", call: HookInput) -> Session:
     """Make or take up the session's state, with its ticket and its baseline."""
-    fresh = new_session(workspace, call)
-    known = workspace.session(call.session_id)
+    fresh = new_session(project, call)
+    known = project.session(call.session_id)
     # A session that goes on is looked at from where it began, wherever the agent is now.
     goes_on = known is not None and (call.source.continues or _is_same_start(known, fresh))
     session = known if known is not None and goes_on else fresh
-    tickets = workspace.tickets(Path(session.cwd), call.session_id)
+    tickets = project.tickets(Path(session.cwd), call.session_id)
     active = tickets.active()
     ticket = tickets.current_ticket()
-    backends = workspace.library.states
+    backends = project.library.states
     primary = next((state.spec.name for state in backends if state.is_primary), None)
-    session = with_environment(workspace, session, look=True)
+    session = with_environment(project, session, look=True)
     baseline = None
     if (known is None or known.baseline is None) and session.session_mode:
-        baseline = _baseline(workspace, session)
+        baseline = _baseline(project, session)
 
     def change(stored: Session) -> SessionUpdate:
         goes_on = call.source.continues or _is_same_start(stored, fresh)
@@ -138,21 +138,21 @@ def _open(workspace: "Workspace", call: HookInput) -> Session:
             environment=session.environment,
         )
         if resumed.baseline is None and baseline is not None:
-            unchanged = first_measurement(workspace, baseline)
+            unchanged = first_measurement(project, baseline)
             resumed = evolve(resumed, baseline=baseline, measurement=unchanged)
         events: list[GateEvent] = [TicketDetected(ticket=ticket)] if ticket is not None else []
         start = trace_event(
             EventType.SESSION_START,
-            workspace.now,
+            project.now,
             source=call.source.value,
             ticket_system=resumed.ticket_system,
-            project=str(workspace.root),
+            project=str(project.root),
         )
-        found = trace_event(EventType.BACKEND_DETECTED, workspace.now, backend=primary)
+        found = trace_event(EventType.BACKEND_DETECTED, project.now, backend=primary)
         return SessionUpdate(session=resumed, events=events, trace=[start, found])
 
     session, _ = update_session(
-        workspace,
+        project,
         call.session_id,
         change,
         absent=lambda: fresh,
@@ -162,11 +162,11 @@ def _open(workspace: "Workspace", call: HookInput) -> Session:
     return session
 
 
-def _baseline(workspace: "Workspace", session: Session) -> Baseline | None:
+def _baseline(project: "Project", session: Session) -> Baseline | None:
     """Take the baseline if git is quick; else the first prompt, which has more time, takes it."""
-    seconds = _SHARE_FOR_GIT * workspace.config.hooks.deadline_ms / 1000
-    baseline = take_baseline(workspace, session, seconds)
-    if baseline.head is not None or git.find_top(workspace.root) is None:
+    seconds = _SHARE_FOR_GIT * project.config.hooks.deadline_ms / 1000
+    baseline = take_baseline(project, session, seconds)
+    if baseline.head is not None or git.find_top(project.root) is None:
         return baseline
     return None
 
@@ -176,21 +176,21 @@ def _is_same_start(stored: Session, fresh: Session) -> bool:
     return stored.ended_at is None and stored.project_root == fresh.project_root
 
 
-def _show(workspace: "Workspace", session: Session, source: StartSource, left: int) -> str:
+def _show(project: "Project", session: Session, source: StartSource, left: int) -> str:
     """Show what fits the work; after a compaction, what was shown before."""
-    max_chars = min(workspace.config.retrieval.max_chars, left)
+    max_chars = min(project.config.retrieval.max_chars, left)
     if source is StartSource.COMPACT:
-        return repeat(workspace, session, max_chars).text
+        return repeat(project, session, max_chars).text
     if not source.continues and any(one.via == VIA_START for one in session.injected):
         return ""  # what another hook of this very start has chosen stands
-    query = query_for_work(workspace, session.gate.ticket)
-    limit = workspace.config.retrieval.max_injections
+    query = query_for_work(project, session.gate.ticket)
+    limit = project.config.retrieval.max_injections
     # A session that goes on is shown only what is new: what it was shown keeps its place, and where
     # nothing is known about the work only what was written since can be.
     given = [one.injected_at for one in session.injected if one.via == VIA_START]
     since = max(given, default=None) if query.is_empty else None
     shown = recall(
-        workspace,
+        project,
         session,
         query,
         limit=limit if query.is_empty else max(0, limit - len(given)),
@@ -198,4 +198,4 @@ def _show(workspace: "Workspace", session: Session, source: StartSource, left: i
         via=VIA_START,
         written_after=since,
     )
-    return "" if shown is None else remember(workspace, session, shown)
+    return "" if shown is None else remember(project, session, shown)

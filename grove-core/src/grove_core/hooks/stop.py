@@ -32,8 +32,8 @@ from grove_core.services.session_mode import (
 from grove_core.services.sessions import SessionUpdate, new_session, update_session
 
 if TYPE_CHECKING:
+    from grove_core.project import Project
     from grove_core.ticketing import TicketSystems
-    from grove_core.workspace import Workspace
 
 _BREAKER_WARNING: Final = (
     "grove: the reflection that is owed was asked for {times} and not given; grove lets the"
@@ -75,52 +75,52 @@ class _Work(NamedTuple):
         return self.measurement is None or not self.measurement.small
 
 
-def handle(workspace: "Workspace", call: HookInput) -> Answer:
+def handle(project: "Project", call: HookInput) -> Answer:
     """Let the agent stop, or hold it once more."""
     try:
-        session = workspace.sessions.get(call.session_id)
+        session = project.sessions.get(call.session_id)
     except CodecError as error:
-        _start_over(workspace, call)
+        _start_over(project, call)
         return Answer(stderr=_UNREADABLE_WARNING.format(reason=error))
-    session = session or new_session(workspace, call)
-    closes = _check_closes(workspace, call, session)
-    work = _measure_work(workspace, session, closes)
-    session, decision = _ask_gate(workspace, call, closes, work)
+    session = session or new_session(project, call)
+    closes = _check_closes(project, call, session)
+    work = _measure_work(project, session, closes)
+    session, decision = _ask_gate(project, call, closes, work)
     if decision is None:
         return SILENCE  # another set of hooks has answered for this stop
     if decision.verdict is Verdict.BLOCK:
         from grove_core.services.messages import block_reason
 
-        most_blocks = workspace.policy.max_blocks
+        most_blocks = project.policy.max_blocks
         return claude_code.block_answer(block_reason(session, most_blocks, call.tools))
     if decision.verdict is Verdict.BREAK and decision.finished is not None:
-        workspace.diagnostics.log(
+        project.diagnostics.log(
             "warning", "the circuit breaker opened; a reflection is owed", session=call.session_id
         )
         blocks = decision.finished.blocks
         times = "once" if blocks == 1 else f"{blocks} times"
         return Answer(stderr=_BREAKER_WARNING.format(times=times))
     if not decision.baseline_moves:
-        _leave_idle_marker(workspace, session, work.measurement)
+        _leave_idle_marker(project, session, work.measurement)
     return SILENCE
 
 
-def _start_over(workspace: "Workspace", call: HookInput) -> None:
+def _start_over(project: "Project", call: HookInput) -> None:
     """Quarantine unreadable state; the next start names the reflection that may be owed."""
     update_session(
-        workspace,
+        project,
         call.session_id,
         SessionUpdate,
-        absent=lambda: new_session(workspace, call),
+        absent=lambda: new_session(project, call),
         cause="recovered",
     )
 
 
-def _check_closes(workspace: "Workspace", call: HookInput, session: Session) -> _Closes:
+def _check_closes(project: "Project", call: HookInput, session: Session) -> _Closes:
     ended, silent = _waiting(call, session)
     if not (ended or silent or session.unproven):
         return _Closes()
-    tickets = workspace.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
+    tickets = project.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
     checked = (
         *check_closes(tickets, ended, None, unknown_counts=True),
         *check_closes(tickets, silent, None, unknown_counts=False),
@@ -168,27 +168,27 @@ def _not_closed(tickets: "TicketSystems", session: Session) -> tuple[Ticket, ...
     )
 
 
-def _measure_work(workspace: "Workspace", session: Session, closes: _Closes) -> _Work:
-    session = with_environment(workspace, session)
+def _measure_work(project: "Project", session: Session, closes: _Closes) -> _Work:
+    session = with_environment(project, session)
     status = session.gate.status
     will_owe = status.owes_reflection or status is GateStatus.ACTIVE or closes.any_counts
     if will_owe or not session.session_mode:
         return _Work(session, session.baseline)
     if session.baseline is None:
         # grove was set up in mid-session: what counts is what comes from now on.
-        baseline = take_baseline(workspace, session)
-        return _Work(session, baseline, measurement=first_measurement(workspace, baseline))
-    change, measurement = measure(workspace, session)
+        baseline = take_baseline(project, session)
+        return _Work(session, baseline, measurement=first_measurement(project, baseline))
+    change, measurement = measure(project, session)
     work = _Work(session, session.baseline, change, measurement)
     if work.may_open_cycle:
         # A ticket system may have come meanwhile, whose tickets count instead.
-        session = with_environment(workspace, session, look=True)
+        session = with_environment(project, session, look=True)
         work = work._replace(session=session, change=change if session.session_mode else None)
     return work
 
 
 def _ask_gate(
-    workspace: "Workspace", call: HookInput, closes: _Closes, work: _Work
+    project: "Project", call: HookInput, closes: _Closes, work: _Work
 ) -> tuple[Session, Decision | None]:
     stop = StopRequested(
         session_id=call.session_id,
@@ -206,13 +206,13 @@ def _ask_gate(
             done=closes.done,
             once_per_prompt=closes.once_per_prompt,
             prompt_id=call.prompt_id or stored.prompt_id,
-            now=workspace.now,
+            now=project.now,
         )
         # Without a reflection that is or comes to be owed there is nothing left to doubt.
         owes = stored.gate.status.owes_reflection or closes.any_counts
         stops, is_new = stored.stops, True
         if owes or work.may_open_cycle:
-            stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id, workspace.now)
+            stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id, project.now)
         events: list[GateEvent] = list(resolved.events)
         events += [TicketCloseFailed(ticket=ticket) for ticket in closes.failed]
         events += [stop] if is_new else []
@@ -231,28 +231,26 @@ def _ask_gate(
         return SessionUpdate(session, events, resolved.trace, if_different=not resolved.trace)
 
     session, decisions = update_session(
-        workspace,
+        project,
         call.session_id,
         change,
-        absent=lambda: new_session(workspace, call),
+        absent=lambda: new_session(project, call),
         cause="stop",
     )
     return session, decisions[-1] if decisions else None
 
 
-def _leave_idle_marker(
-    workspace: "Workspace", session: Session, measured: Measurement | None
-) -> None:
+def _leave_idle_marker(project: "Project", session: Session, measured: Measurement | None) -> None:
     """Let the next stop go at once if nothing changes until then."""
     gate = session.gate
     if gate.status.owes_reflection or session.intents or session.unproven or gate.seen_shells:
         return
     work: tuple[str, tuple[str, ...], str] = ("", (), "")
     if session.session_mode and gate.status is not GateStatus.ACTIVE:
-        place = work_tree_of(workspace, session)
+        place = work_tree_of(project, session)
         if measured is None or place is None or not (measured.small or measured.lines == 0):
             return
         work = (*place, measured.key)
-    places = (str(workspace.root), str(workspace.paths.home), session.ticket_marker)
-    marker = marker_of(workspace.sessions.latest, places, work)
-    workspace.prefilter.set_idle(session.id, marker)
+    places = (str(project.root), str(project.paths.home), session.ticket_marker)
+    marker = marker_of(project.sessions.latest, places, work)
+    project.prefilter.set_idle(session.id, marker)

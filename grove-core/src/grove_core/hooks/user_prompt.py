@@ -16,7 +16,7 @@ from grove_core.services.recall import recall, remember
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
 if TYPE_CHECKING:
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
 _CUT_OFF: Final = (
     "grove: the last stop was let go unchecked, since the check took too long; a reflection may be"
@@ -28,41 +28,41 @@ class _AnsweredError(Exception):
     """Another set of hooks was faster: the client may hold two, and a prompt is answered once."""
 
 
-def handle(workspace: "Workspace", call: HookInput) -> Answer:
+def handle(project: "Project", call: HookInput) -> Answer:
     """Take notice of a prompt."""
     if call.is_notification:
         return SILENCE
-    cut_off = workspace.prefilter.take_cut_off(call.session_id)
-    shown = _matches(workspace, call)
+    cut_off = project.prefilter.take_cut_off(call.session_id)
+    shown = _matches(project, call)
     text = "\n\n".join(part for part in (_CUT_OFF if cut_off else "", shown) if part)
     return claude_code.context_answer(call.event, text)
 
 
-def _matches(workspace: "Workspace", call: HookInput) -> str:
+def _matches(project: "Project", call: HookInput) -> str:
     """Show learnings that match the prompt."""
     try:
-        session = _note_prompt(workspace, call)
+        session = _note_prompt(project, call)
     except _AnsweredError:
         return ""
-    retrieval = workspace.config.retrieval
+    retrieval = project.config.retrieval
     given = sum(one.via == VIA_PROMPT for one in session.injected)
     limit = most_for_prompt(retrieval, given) if call.prompt.strip() else 0
     if limit <= 0:
         return ""
     asked = asked_in(call.prompt)
     shown = recall(
-        workspace,
+        project,
         session,
         Query(text=asked, files=files_named_in(asked)),
         limit=limit,
         max_chars=retrieval.max_chars,
         via=VIA_PROMPT,
     )
-    return "" if shown is None else remember(workspace, session, shown)
+    return "" if shown is None else remember(project, session, shown)
 
 
-def _note_prompt(workspace: "Workspace", call: HookInput) -> Session:
-    noted = trace_event(EventType.PROMPT, workspace.now, prompt_id=call.prompt_id)
+def _note_prompt(project: "Project", call: HookInput) -> Session:
+    noted = trace_event(EventType.PROMPT, project.now, prompt_id=call.prompt_id)
 
     def change(stored: Session) -> SessionUpdate:
         if call.prompt_id and any(_is_the_same(one, noted) for one in stored.trace.events):
@@ -72,7 +72,7 @@ def _note_prompt(workspace: "Workspace", call: HookInput) -> Session:
         trace = [noted]
         trace += [
             trace_event(
-                EventType.TICKET_CLOSE_DISCARDED, workspace.now, call=one.key, why="new prompt"
+                EventType.TICKET_CLOSE_DISCARDED, project.now, call=one.key, why="new prompt"
             )
             for one in dropped
         ]
@@ -80,26 +80,26 @@ def _note_prompt(workspace: "Workspace", call: HookInput) -> Session:
         return SessionUpdate(session=evolve(stored, intents=kept, prompt_id=prompt_id), trace=trace)
 
     session, _ = update_session(
-        workspace,
+        project,
         call.session_id,
         change,
-        absent=lambda: new_session(workspace, call),
+        absent=lambda: new_session(project, call),
         cause="prompt",
     )
-    return _with_baseline(workspace, session)
+    return _with_baseline(project, session)
 
 
 def _is_the_same(known: TraceEvent, noted: TraceEvent) -> bool:
     return known.event_type is noted.event_type and known.details == noted.details
 
 
-def _with_baseline(workspace: "Workspace", session: Session) -> Session:
+def _with_baseline(project: "Project", session: Session) -> Session:
     """Take the baseline that git was too slow for at the start: no work has been done yet."""
     if session.baseline is not None or not session.session_mode:
         return session
     from grove_core.services.session_mode import begin_from_here
 
-    return begin_from_here(workspace, session)
+    return begin_from_here(project, session)
 
 
 def _goes_on(intent: CloseIntent) -> bool:

@@ -25,9 +25,9 @@ from grove_core.hosts.claude_hooks import (
 )
 from grove_core.install.record import FileChange, InstallationRecord, read_own
 from grove_core.plugins.descriptors import EnabledWhen
+from grove_core.project import Project
 from grove_core.storage import files
 from grove_core.ticketing import TicketSystem
-from grove_core.workspace import Workspace
 
 _ADVICE: Final = (
     "the client asks you before the agent runs grove, unless a permission rule lets it:"
@@ -57,21 +57,21 @@ class InitOptions:
 class Plan:
     """The changes of the project's own files, and of the client's with their record."""
 
-    workspace: Workspace
+    project: Project
     record: InstallationRecord
-    project: list[FileChange]
+    own: list[FileChange]
     changes: list[FileChange] = Factory(list)
     notes: list[str] = Factory(list)
 
     @property
     def kept(self) -> list[Path]:
         """Return which of the project's own files are there already, and stay."""
-        changed = {one.path for one in self.project}
-        return [one for one in _own_files(self.workspace) if one not in changed]
+        changed = {one.path for one in self.own}
+        return [one for one in _own_files(self.project) if one not in changed]
 
     def edit(self, path: Path, change: Callable[[str], str]) -> None:
         """Plan to change the client's settings."""
-        before = read_own(path, self.workspace.root)
+        before = read_own(path, self.project.root)
         with _naming(path):
             after = change(before or "")
         original = without_init(self.record, path, before) if self.record.holds(path) else before
@@ -85,10 +85,10 @@ class Plan:
         self.record.write(self.changes, program)
         if program:
             # For launchers: the client's PATH often lacks a virtual environment's programs.
-            files.replace_text(self.workspace.paths.program_file, f"{program}\n")
-        for change in (*self.project, *self.changes):
-            change.make(self.workspace.root)
-        drop_merge_driver(self.workspace.root)
+            files.replace_text(self.project.paths.program_file, f"{program}\n")
+        for change in (*self.own, *self.changes):
+            change.make(self.project.root)
+        drop_merge_driver(self.project.root)
 
 
 @contextmanager
@@ -113,10 +113,10 @@ def without_init(record: InstallationRecord, path: Path, current: str | None) ->
         return rest if original is not None or client.parse_settings(rest) else None
 
 
-def plan_for(workspace: Workspace, options: InitOptions, program: str | None) -> Plan:
+def plan_for(project: Project, options: InitOptions, program: str | None) -> Plan:
     """Plan everything; nothing is written."""
-    record = InstallationRecord(workspace.paths, workspace.root)
-    plan = Plan(workspace, record, list(_project_files(workspace)))
+    record = InstallationRecord(project.paths, project.root)
+    plan = Plan(project, record, list(_project_files(project)))
     if options.hooks and program:
         _plan_hooks(plan, options, program)
     if options.rules:
@@ -124,17 +124,17 @@ def plan_for(workspace: Workspace, options: InitOptions, program: str | None) ->
     return plan
 
 
-def _own_files(workspace: Workspace) -> tuple[Path, Path]:
-    config = workspace.project.config_file
+def _own_files(project: Project) -> tuple[Path, Path]:
+    config = project.files.config_file
     return config, config.with_name(".gitattributes")
 
 
-def _project_files(workspace: Workspace) -> Iterator[FileChange]:
-    config, attributes = _own_files(workspace)
+def _project_files(project: Project) -> Iterator[FileChange]:
+    config, attributes = _own_files(project)
     if not os.path.lexists(config):
         yield FileChange(path=config, before=None, after=render_default_config())
     # Git is to keep both sides' lines of records, and to forget the driver of older versions.
-    before = read_own(attributes, workspace.root)
+    before = read_own(attributes, project.root)
     lines = (before or "").splitlines()
     kept = [line for line in lines if line.strip() not in _OLD_ATTRIBUTES]
     if not any(line.split()[:1] == ["*.jsonl"] for line in kept):
@@ -146,15 +146,15 @@ def _project_files(workspace: Workspace) -> Iterator[FileChange]:
 
 def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
     """Plan to register grove's hooks, unless the client runs them already."""
-    root = plan.workspace.root
+    root = plan.project.root
     target = client.settings_file(root, shared=options.shared)
-    elsewhere = running_hooks(plan.workspace, apart_from=target)
+    elsewhere = running_hooks(plan.project, apart_from=target)
     if elsewhere is not None:
         plan.notes.append(
             f"grove's hooks run already, by {elsewhere.kind} {elsewhere.source}: none were added"
         )
         return
-    groups = hook_groups(program, conditions_for(_shell_words(plan.workspace)))
+    groups = hook_groups(program, conditions_for(_shell_words(plan.project)))
     server = client.server_file(root)
     if options.server or plan.record.holds(server):
         groups = hook_groups_with_server(program)
@@ -173,19 +173,19 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
 
 
 def running_hooks(
-    workspace: Workspace, *, apart_from: Path | None = None
+    project: Project, *, apart_from: Path | None = None
 ) -> client.Registration | None:
     """Find a hook of grove's that runs here already, by other means than a settings file."""
-    search = workspace.environment.get("PATH", "")
-    for one in client.registrations(workspace.root, workspace.environment):
+    search = project.environment.get("PATH", "")
+    for one in client.registrations(project.root, project.environment):
         if one.source != apart_from and shutil.which(one.program, path=search):
             return one
     return None
 
 
-def _shell_words(workspace: Workspace) -> list[str]:
+def _shell_words(project: Project) -> list[str]:
     """Collect the words of which one stands in every shell command that closes a ticket here."""
-    tickets = workspace.tickets()
+    tickets = project.tickets()
     used = {one.probe.name for one in tickets.all if _may_be_enabled(one)}
     return [
         word
@@ -203,10 +203,10 @@ def _may_be_enabled(system: TicketSystem) -> bool:
 
 def _plan_rules(plan: Plan) -> None:
     """Plan to write the gate's protocol as a rule file, unless a person has changed it."""
-    path = client.rules_file(plan.workspace.root)
-    before, text = read_own(path, plan.workspace.root), _RULES.read_text(encoding="utf-8")
+    path = client.rules_file(plan.project.root)
+    before, text = read_own(path, plan.project.root), _RULES.read_text(encoding="utf-8")
     if before is not None and before != text and not plan.record.is_as_written(path, before):
-        name = path.relative_to(plan.workspace.root)
+        name = path.relative_to(plan.project.root)
         plan.notes.append(f"{name} is not as grove wrote it: kept")
     elif before != text:
         plan.changes.append(FileChange(path=path, before=before, after=text))
@@ -231,6 +231,6 @@ def find_program() -> str | None:
     return os.path.abspath(program) if program else None  # noqa: PTH100 - links stay as they are
 
 
-def recorded_program(workspace: Workspace) -> str | None:
+def recorded_program(project: Project) -> str | None:
     """Read which program launchers are told to run."""
-    return (files.read_text(workspace.paths.program_file) or "").strip() or None
+    return (files.read_text(project.paths.program_file) or "").strip() or None

@@ -21,9 +21,9 @@ from grove_core.hosts.claude_server import (
 )
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent
 from grove_core.identifiers import is_session_id
+from grove_core.project import Project, WarmCache
 from grove_core.session_server import ServerRecords
 from grove_core.storage.paths import Paths, grove_home
-from grove_core.workspace import WarmCache, Workspace
 
 LimitFor = Callable[[Callable[[], None]], dispatch.TimeLimit]
 AnswerHook = Callable[[str, bytes, Mapping[str, str], LimitFor], Answer]
@@ -72,9 +72,9 @@ class Hooks:
     def warm_up(self) -> None:
         """Load ahead what the first hook would load; it may run meanwhile, in another thread."""
         warm = WarmCache()
-        workspace = Workspace(Path.cwd(), self.environment, now_utc(), warm=warm)
-        workspace.plugins.load_all()
-        workspace.library.sources()  # backends import what they need when they are opened
+        project = Project(Path.cwd(), self.environment, now_utc(), warm=warm)
+        project.plugins.load_all()
+        project.library.sources()  # backends import what they need when they are opened
         self._warm.take_plugins(warm)
 
     def handle(self, arguments: Mapping[str, Any], limit_for: LimitFor, send: Send) -> None:

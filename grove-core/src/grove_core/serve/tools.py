@@ -10,8 +10,8 @@ from grove_core.reflection.limits import REMARK_LENGTH_MAX
 from grove_core.reflection.schema import tool_schema
 
 if TYPE_CHECKING:
+    from grove_core.project import Project
     from grove_core.services.requests import Outcome
-    from grove_core.workspace import Workspace
 
 _PROJECT_VARIABLE: Final = "CLAUDE_PROJECT_DIR"
 _MOST_RESULTS: Final = 50
@@ -81,20 +81,20 @@ def _tool(
 def call_tool(name: str, arguments: Arguments, environment: Mapping[str, str]) -> Mapping[str, Any]:
     """Call a tool."""
     from grove_core.clock import now_utc
+    from grove_core.project import Project
     from grove_core.services.sessions import finish_ends
     from grove_core.storage.codec import to_jsonable
-    from grove_core.workspace import Workspace
 
     try:
         start = Path(environment.get(_PROJECT_VARIABLE) or Path.cwd())
-        workspace = Workspace(start.absolute(), environment, now_utc())
-        finish_ends(workspace)
-        outcome = TOOLS[name](workspace, arguments)
-        workspace.index_what_was_written()
+        project = Project(start.absolute(), environment, now_utc())
+        finish_ends(project)
+        outcome = TOOLS[name](project, arguments)
+        project.index_what_was_written()
     except (GroveError, OSError) as error:
         return _result([str(error)], {"error": str(error)}, is_error=True)
-    lost = [f"this counts in no numbers: {why}" for why in dict.fromkeys(workspace.lost_events)]
-    problems = [f"plugin {one}" for one in dict.fromkeys(workspace.problems)]
+    lost = [f"this counts in no numbers: {why}" for why in dict.fromkeys(project.lost_events)]
+    problems = [f"plugin {one}" for one in dict.fromkeys(project.problems)]
     lines = [*outcome.lines, *outcome.warnings, *lost, *problems]
     document: Mapping[str, Any] = to_jsonable(outcome.document)
     return _result(lines, document, is_error=not outcome.succeeded)
@@ -110,28 +110,28 @@ def _result(
     }
 
 
-def _reflect(workspace: "Workspace", arguments: Arguments) -> "Outcome":
+def _reflect(project: "Project", arguments: Arguments) -> "Outcome":
     from grove_core.services.overview import find_session
     from grove_core.services.requests import read_submission, submit
 
     submission = read_submission(json.dumps(arguments).encode())
-    workspace, session = find_session(workspace, submission.session_id)
-    return submit(workspace, session, submission)
+    project, session = find_session(project, submission.session_id)
+    return submit(project, session, submission)
 
 
-def _skip(workspace: "Workspace", arguments: Arguments) -> "Outcome":
+def _skip(project: "Project", arguments: Arguments) -> "Outcome":
     from grove_core.model.gate import SkipDecider
     from grove_core.services.overview import find_session
     from grove_core.services.requests import read_reason, skip
 
-    reason = read_reason(workspace, _text(arguments, "reason"))
+    reason = read_reason(project, _text(arguments, "reason"))
     if not reason:
         raise BadArgumentError("a skip needs a reason; say in a few words why")
-    workspace, session = find_session(workspace, None)
-    return skip(workspace, session, reason, SkipDecider.AGENT)
+    project, session = find_session(project, None)
+    return skip(project, session, reason, SkipDecider.AGENT)
 
 
-def _search(workspace: "Workspace", arguments: Arguments) -> "Outcome":
+def _search(project: "Project", arguments: Arguments) -> "Outcome":
     from grove_core.model.memory import Filters, Query
     from grove_core.services.requests import search
     from grove_core.text import remove_invisible
@@ -140,28 +140,28 @@ def _search(workspace: "Workspace", arguments: Arguments) -> "Outcome":
     if limit is not None and (not isinstance(limit, int) or not 0 < limit <= _MOST_RESULTS):
         raise BadArgumentError(f"limit is a number from 1 to {_MOST_RESULTS}")
     query = Query(text=remove_invisible(_text(arguments, "query")))
-    return search(workspace, query, Filters(), limit=limit).outcome
+    return search(project, query, Filters(), limit=limit).outcome
 
 
-def _ref(workspace: "Workspace", arguments: Arguments) -> "Outcome":
+def _ref(project: "Project", arguments: Arguments) -> "Outcome":
     from grove_core.services.overview import find_session
     from grove_core.services.requests import refer
 
     how = _text(arguments, "how") if arguments.get("how") is not None else None
     learning_id = _text(arguments, "id")
-    workspace, session = find_session(workspace, None)
-    return refer(workspace, session, [learning_id], how)
+    project, session = find_session(project, None)
+    return refer(project, session, [learning_id], how)
 
 
-def _observe(workspace: "Workspace", arguments: Arguments) -> "Outcome":
+def _observe(project: "Project", arguments: Arguments) -> "Outcome":
     from grove_core.services.overview import find_session
     from grove_core.services.requests import observe, read_note
 
-    note = read_note(workspace, _text(arguments, "note"))
+    note = read_note(project, _text(arguments, "note"))
     if not note:
         raise BadArgumentError("a note needs words")
-    workspace, session = find_session(workspace, None)
-    return observe(workspace, session, note)
+    project, session = find_session(project, None)
+    return observe(project, session, note)
 
 
 def _text(arguments: Arguments, name: str) -> str:
@@ -171,7 +171,7 @@ def _text(arguments: Arguments, name: str) -> str:
     return value
 
 
-TOOLS: Final[Mapping[str, Callable[["Workspace", Arguments], "Outcome"]]] = {
+TOOLS: Final[Mapping[str, Callable[["Project", Arguments], "Outcome"]]] = {
     "reflect": _reflect,
     "skip": _skip,
     "search": _search,

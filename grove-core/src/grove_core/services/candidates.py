@@ -12,6 +12,7 @@ from grove_core.model.memory import Capability, Filters, Query
 from grove_core.model.session import Session
 from grove_core.plugins.descriptors import Area, ReflectionContext
 from grove_core.plugins.manager import Contribution
+from grove_core.project import Project
 from grove_core.reflection.messages import example_submission
 from grove_core.reflection.pipeline import (
     CheckStage,
@@ -26,7 +27,6 @@ from grove_core.reflection.secrets import objection_to
 from grove_core.reflection.submission import Submission
 from grove_core.services.sessions import current_ticket
 from grove_core.services.storing import why_not_stored
-from grove_core.workspace import Workspace
 
 _SEARCH_SECONDS: Final = 1.0
 _SEARCH_HITS: Final = 5
@@ -40,17 +40,17 @@ class Known:
     personal_ids: frozenset[str]
 
 
-def gather_known(workspace: Workspace, session: Session, submission: Submission) -> Known:
+def gather_known(project: Project, session: Session, submission: Submission) -> Known:
     """Collect what candidates are compared with."""
-    found = {one.hit.learning.id: one for one in workspace.library.iterate()}
-    for one in _search_similar(workspace, submission):
+    found = {one.hit.learning.id: one for one in project.library.iterate()}
+    for one in _search_similar(project, submission):
         found.setdefault(one.hit.learning.id, one)
     personal = {one.learning_id for one in session.injected if one.personal}
     for shown in session.injected:
-        stored = None if shown.learning_id in found else workspace.library.get(shown.learning_id)
+        stored = None if shown.learning_id in found else project.library.get(shown.learning_id)
         if stored is not None:
             found[shown.learning_id] = stored
-    waiting = [entry.learning for entry in workspace.outbox.entries(workspace.root)]
+    waiting = [entry.learning for entry in project.outbox.entries(project.root)]
     personal |= {key for key, one in found.items() if one.area is Area.PERSONAL}
     return Known(
         learnings=(*(one.hit.learning for one in found.values()), *waiting),
@@ -58,9 +58,9 @@ def gather_known(workspace: Workspace, session: Session, submission: Submission)
     )
 
 
-def _search_similar(workspace: Workspace, submission: Submission) -> list[FoundLearning]:
+def _search_similar(project: Project, submission: Submission) -> list[FoundLearning]:
     """Ask backends that cannot list their learnings for what is like a candidate."""
-    if not any(map(_cannot_list, workspace.library.project_backends)):
+    if not any(map(_cannot_list, project.library.project_backends)):
         return []
     summaries = [
         one["summary"]
@@ -74,7 +74,7 @@ def _search_similar(workspace: Workspace, submission: Submission) -> list[FoundL
     return [
         hit
         for summary in summaries
-        for hit in workspace.library.search(
+        for hit in project.library.search(
             Query(text=summary), filters, seconds=_SEARCH_SECONDS, asked=_cannot_list
         )
     ]
@@ -85,10 +85,10 @@ def _cannot_list(opened: OpenBackend) -> bool:
 
 
 def evaluate_candidates(
-    workspace: Workspace, session: Session, submission: Submission, known: Known
+    project: Project, session: Session, submission: Submission, known: Known
 ) -> PipelineResult:
     """Send the candidates of a submission through every stage."""
-    allowed = workspace.config.secrets.allow
+    allowed = project.config.secrets.allow
     # What this session has stored counts as its own even if a crash kept it from saying so.
     written = {one.fingerprint: one.learning_id for one in session.written} | {
         fingerprint(candidate_from(learning)): learning.id
@@ -99,22 +99,22 @@ def evaluate_candidates(
         existing=[
             one
             for one in known.learnings
-            if one.status is LearningStatus.ACTIVE and one.id not in workspace.hidden
+            if one.status is LearningStatus.ACTIVE and one.id not in project.hidden
         ],
         written=written,
-        root=workspace.root,
-        checks=_checks(workspace, session, known),
+        root=project.root,
+        checks=_checks(project, session, known),
         screen=lambda raw: objection_to(raw, allowed),
     )
     return pipeline.run(submission.candidates)
 
 
-def _checks(workspace: Workspace, session: Session, known: Known) -> list[CheckStage]:
+def _checks(project: Project, session: Session, known: Known) -> list[CheckStage]:
     context = ReflectionContext(
-        root=workspace.root,
+        root=project.root,
         session_id=session.id,
         ticket=current_ticket(session.gate),
-        now=workspace.now,
+        now=project.now,
     )
     shown = _shown_texts(session, known)
     form = example_submission("")["candidates"][0]
@@ -123,17 +123,15 @@ def _checks(workspace: Workspace, session: Session, known: Known) -> list[CheckS
         # An unfilled form is no candidate at all, whatever the write gate's mode.
         CheckStage(stage=Stage.SCHEMA, check=lambda candidate: find_echo(candidate, form_text)),
         CheckStage(stage=Stage.DUPLICATE, check=lambda candidate: find_echo(candidate, shown)),
-        CheckStage(stage=Stage.PLUGIN, check=plugins_check(workspace, context)),
-        CheckStage(
-            stage=Stage.ROUTING, check=lambda candidate: _check_routing(workspace, candidate)
-        ),
+        CheckStage(stage=Stage.PLUGIN, check=plugins_check(project, context)),
+        CheckStage(stage=Stage.ROUTING, check=lambda candidate: _check_routing(project, candidate)),
     ]
-    mode = workspace.config.gate.write_gate.mode
+    mode = project.config.gate.write_gate.mode
     if mode is not WriteGateMode.OFF:
         checks.append(
             CheckStage(
                 stage=Stage.WRITE_GATE,
-                check=lambda candidate: _check_write_gate(workspace, candidate),
+                check=lambda candidate: _check_write_gate(project, candidate),
                 warns=mode is WriteGateMode.WARN,
             )
         )
@@ -151,28 +149,28 @@ def _shown_texts(session: Session, known: Known) -> list[ShownText]:
     return shown
 
 
-def _check_routing(workspace: Workspace, candidate: Candidate) -> Rejection | None:
-    reason = why_not_stored(workspace, candidate.scope)
+def _check_routing(project: Project, candidate: Candidate) -> Rejection | None:
+    reason = why_not_stored(project, candidate.scope)
     return None if reason is None else Rejection(reason=reason, field="scope")
 
 
-def _check_write_gate(workspace: Workspace, candidate: Candidate) -> Rejection | None:
+def _check_write_gate(project: Project, candidate: Candidate) -> Rejection | None:
     try:
         from grove_core.reflection.write_gate import evaluate
 
         return evaluate(candidate).rejection
     except Exception as error:  # noqa: BLE001 - a fault of grove refuses no lesson
-        workspace.diagnostics.log("error", f"the write gate failed and lets pass: {error!r}")
+        project.diagnostics.log("error", f"the write gate failed and lets pass: {error!r}")
         return None
 
 
 def plugins_check(
-    workspace: Workspace, context: ReflectionContext
+    project: Project, context: ReflectionContext
 ) -> Callable[[Candidate], Rejection | None]:
     """Make the check that asks all plugins."""
 
     def check(candidate: Candidate) -> Rejection | None:
-        objections = workspace.plugins.check_candidate(candidate, context)
+        objections = project.plugins.check_candidate(candidate, context)
         return _merged(objections) if objections else None
 
     return check

@@ -13,6 +13,7 @@ from grove_core.errors import CodecError, StorageError
 from grove_core.identifiers import is_session_id
 from grove_core.model.gate import GateStatus
 from grove_core.model.session import Session
+from grove_core.project import Project
 from grove_core.services.overview import (
     Liveness,
     PendingReflection,
@@ -22,7 +23,6 @@ from grove_core.services.overview import (
 from grove_core.services.sessions import IDLE_LIMIT
 from grove_core.storage import files
 from grove_core.text import clean_line
-from grove_core.workspace import Workspace
 
 _LOCK_SECONDS: Final = 1.0
 _LONGEST_PATH: Final = 300
@@ -52,20 +52,20 @@ class FastFile:
     words: tuple[str, ...]
 
 
-def survey(workspace: Workspace) -> list[SessionFiles]:
+def survey(project: Project) -> list[SessionFiles]:
     """Look at everything that is kept of sessions, of all projects."""
-    found = [_describe(workspace, owner, paths) for owner, paths in _by_owner(workspace).items()]
+    found = [_describe(project, owner, paths) for owner, paths in _by_owner(project).items()]
     return sorted(found, key=lambda one: one.written_at, reverse=True)
 
 
-def files_of(workspace: Workspace, session_id: str) -> SessionFiles:
+def files_of(project: Project, session_id: str) -> SessionFiles:
     """Look at what is kept of one session."""
-    return _describe(workspace, session_id, _by_owner(workspace).get(session_id, []))
+    return _describe(project, session_id, _by_owner(project).get(session_id, []))
 
 
-def read_fast_file(workspace: Workspace, session_id: str) -> FastFile | None:
+def read_fast_file(project: Project, session_id: str) -> FastFile | None:
     """Read the file of the fast path."""
-    path = workspace.paths.cache / "fast" / session_id
+    path = project.paths.cache / "fast" / session_id
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_FAST_BYTES)
@@ -83,10 +83,10 @@ def modified_at(path: Path) -> datetime | None:
         return None
 
 
-def _by_owner(workspace: Workspace) -> dict[str, list[Path]]:
+def _by_owner(project: Project) -> dict[str, list[Path]]:
     """Find all files of all sessions, by session id."""
-    cache = workspace.paths.cache
-    kept_in = (workspace.paths.sessions, cache / "fast", cache / "retrievals")
+    cache = project.paths.cache
+    kept_in = (project.paths.sessions, cache / "fast", cache / "retrievals")
     found: dict[str, list[Path]] = defaultdict(list)
     # A project may have moved since, so the entries of open sessions are looked for in all.
     for directory in (*kept_in, *cache.glob("*/open-sessions")):
@@ -98,24 +98,24 @@ def _by_owner(workspace: Workspace) -> dict[str, list[Path]]:
     return found
 
 
-def _describe(workspace: Workspace, session_id: str, paths: list[Path]) -> SessionFiles:
+def _describe(project: Project, session_id: str, paths: list[Path]) -> SessionFiles:
     state = next((path for path in paths if path.name == f"{session_id}.json"), None)
     set_aside = [path for path in paths if path.name.startswith(f"{session_id}.json.corrupt-")]
-    newest = state or max(paths, key=lambda path: modified_at(path) or workspace.now, default=None)
+    newest = state or max(paths, key=lambda path: modified_at(path) or project.now, default=None)
     found = SessionFiles(
         session_id=session_id,
         # What has no time counts as new, so that nothing is thrown away because of it.
-        written_at=(modified_at(newest) if newest else None) or workspace.now,
+        written_at=(modified_at(newest) if newest else None) or project.now,
         state=state,
         set_aside=tuple(sorted(set_aside)),
         derived=tuple(sorted({*paths} - {state, *set_aside})),
     )
-    return found if state is None else _read(workspace, found)
+    return found if state is None else _read(project, found)
 
 
-def _read(workspace: Workspace, found: SessionFiles) -> SessionFiles:
+def _read(project: Project, found: SessionFiles) -> SessionFiles:
     try:
-        session = workspace.sessions.get(found.session_id)
+        session = project.sessions.get(found.session_id)
     except (CodecError, StorageError) as error:
         return evolve(found, session=None, fault=str(error))
     if session is None:
@@ -218,28 +218,28 @@ def _reason_of_finished(
     return Reason.RECENT, "too new"
 
 
-def clean(workspace: Workspace, limits: CleaningLimits, *, dry_run: bool) -> list[Choice]:
+def clean(project: Project, limits: CleaningLimits, *, dry_run: bool) -> list[Choice]:
     """Delete the state of sessions of all projects, and what belongs to it in the cache."""
-    return [_clean(workspace, found, limits, dry_run=dry_run) for found in survey(workspace)]
+    return [_clean(project, found, limits, dry_run=dry_run) for found in survey(project)]
 
 
 def _clean(
-    workspace: Workspace, found: SessionFiles, limits: CleaningLimits, *, dry_run: bool
+    project: Project, found: SessionFiles, limits: CleaningLimits, *, dry_run: bool
 ) -> Choice:
-    choice = _choose_now(workspace, found, limits)
+    choice = _choose_now(project, found, limits)
     if not choice.reason.deletes:
         return choice
     if dry_run:
-        return evolve(choice, removed=_doomed(workspace, found, limits))
-    path = workspace.sessions.path(found.session_id)
+        return evolve(choice, removed=_doomed(project, found, limits))
+    path = project.sessions.path(found.session_id)
     try:
         # The lock makes the file where there is none; it goes with the others.
         with files.locked(path, mode=0o600, timeout=_LOCK_SECONDS):
             # Another process may have written meanwhile.
-            latest = _choose_now(workspace, _read(workspace, found), limits)
+            latest = _choose_now(project, _read(project, found), limits)
             if not latest.reason.deletes:
                 return latest
-            doomed = _doomed(workspace, found, limits)
+            doomed = _doomed(project, found, limits)
             # The state goes last: what is left after a fault is still found by its session.
             for one in (*(one for one in doomed if one != path), path):
                 one.unlink(missing_ok=True)
@@ -248,18 +248,18 @@ def _clean(
     return evolve(latest, removed=doomed)
 
 
-def _choose_now(workspace: Workspace, found: SessionFiles, limits: CleaningLimits) -> Choice:
+def _choose_now(project: Project, found: SessionFiles, limits: CleaningLimits) -> Choice:
     session = found.session
-    is_live = session is not None and liveness_of(session, workspace) is Liveness.LIVE
+    is_live = session is not None and liveness_of(session, project) is Liveness.LIVE
     if session is not None and session.ended_at is None and session.process_id is not None:
         # It may go on even though it has been idle for days.
         is_live = is_live or files.is_running(session.process_id)
-    return choose(found, limits, workspace.now, is_live=is_live)
+    return choose(found, limits, project.now, is_live=is_live)
 
 
-def _doomed(workspace: Workspace, found: SessionFiles, limits: CleaningLimits) -> tuple[Path, ...]:
+def _doomed(project: Project, found: SessionFiles, limits: CleaningLimits) -> tuple[Path, ...]:
     """List the files that go: of what was set aside, only what is old enough itself."""
-    now = workspace.now
+    now = project.now
     written = {one: modified_at(one) or now for one in found.set_aside}
     old = [one for one, at in written.items() if limits.is_old(at) or limits.is_orphan(at, now)]
     return (*(() if found.state is None else (found.state,)), *old, *found.derived)

@@ -10,9 +10,9 @@ from grove_core.hosts.contract import StartSource
 from grove_core.identifiers import is_learning_id
 from grove_core.model.learning import Learning
 from grove_core.model.session import EventType, Session
+from grove_core.project import Project
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.text import clean_line, counted
-from grove_core.workspace import Workspace
 
 NOTICE_DAYS: Final = timedelta(days=7)
 _VIA: Final = "correction"
@@ -97,24 +97,24 @@ def _line(one: Correction, learnings: Mapping[str, Learning], now: datetime) -> 
     return f"{head} superseded since by {one.superseded_by}, which says (quoted data): {quoted}"
 
 
-def announce_corrections(workspace: Workspace, session: Session, source: StartSource) -> str:
+def announce_corrections(project: Project, session: Session, source: StartSource) -> str:
     """Say what was corrected, each correction once in a session, and again after a compaction."""
     # Where nothing was ever logged, looking leaves nothing behind.
-    if not event_files(workspace.project) and not workspace.paths.personal_events.exists():
+    if not event_files(project.files) and not project.paths.personal_events.exists():
         return ""
     again = source is StartSource.COMPACT
     known = set() if again else _announced(session)
-    since = workspace.now - NOTICE_DAYS
-    corrections = [Correction(*one) for one in workspace.numbers.corrections(since)]
-    latest = [one for one in _latest(corrections, workspace.now) if _key(one) not in known]
+    since = project.now - NOTICE_DAYS
+    corrections = [Correction(*one) for one in project.numbers.corrections(since)]
+    latest = [one for one in _latest(corrections, project.now) if _key(one) not in known]
     named = [(one.learning_id, one.superseded_by) for one in latest[:_MOST_LOOKED_UP]]
     names = sorted({name for pair in named for name in pair if name})
-    stored = (workspace.library.get(name) for name in names)
+    stored = (project.library.get(name) for name in names)
     learnings = {one.hit.learning.id: one.hit.learning for one in stored if one is not None}
     new = [one for one in _stored(latest, learnings) if _key(one) not in known]
-    if not new or not (_claim(workspace, session, new[:_MOST_LINES]) or again):
+    if not new or not (_claim(project, session, new[:_MOST_LINES]) or again):
         return ""
-    return corrections_notice(new, learnings, workspace.now)
+    return corrections_notice(new, learnings, project.now)
 
 
 def _announced(session: Session) -> set[tuple[str, str]]:
@@ -129,7 +129,7 @@ def _key(one: Correction) -> tuple[str, str]:
     return one.learning_id, one.superseded_by or ""
 
 
-def _claim(workspace: Workspace, session: Session, named: Sequence[Correction]) -> bool:
+def _claim(project: Project, session: Session, named: Sequence[Correction]) -> bool:
     """Note in the session what it is told; the client may hold two sets of hooks."""
     added: list[Correction] = []
 
@@ -139,7 +139,7 @@ def _claim(workspace: Workspace, session: Session, named: Sequence[Correction]) 
         trace = [
             trace_event(
                 EventType.LEARNINGS_INJECTED,
-                workspace.now,
+                project.now,
                 via=_VIA,
                 learnings=one.learning_id,
                 superseded_by=one.superseded_by,
@@ -148,5 +148,5 @@ def _claim(workspace: Workspace, session: Session, named: Sequence[Correction]) 
         ]
         return SessionUpdate(session=stored, trace=trace)
 
-    update_session(workspace, session.id, change, absent=lambda: session, cause="corrections")
+    update_session(project, session.id, change, absent=lambda: session, cause="corrections")
     return bool(added)

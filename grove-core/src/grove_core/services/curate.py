@@ -15,12 +15,12 @@ from grove_core.model.events import Archived, Corrected, Restored, StatsEvent
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Area
+from grove_core.project import Project
 from grove_core.services.decay import Aging, examine, examine_all, require_all_events
 from grove_core.services.history import find_events, find_successor
 from grove_core.stats.decay import UNUSED_SHOWINGS, DecayAssessment, DecayState
 from grove_core.storage import files
 from grove_core.text import clean_line, counted
-from grove_core.workspace import Workspace
 
 REASON_LENGTH_MAX: Final = 200
 LATELY: Final = timedelta(days=30)
@@ -49,9 +49,9 @@ class Curated(Value):
 
 
 @contextmanager
-def curating(workspace: Workspace) -> Iterator[None]:
+def curating(project: Project) -> Iterator[None]:
     """Let no other process curate meanwhile."""
-    lock = workspace.paths.cache / "curation.lock"
+    lock = project.paths.cache / "curation.lock"
     try:
         files.make_directory(lock.parent)
         writable = os.access(lock if lock.exists() else lock.parent, os.W_OK)
@@ -64,8 +64,8 @@ def curating(workspace: Workspace) -> Iterator[None]:
 class Curator:
     """Curates the learnings of a project; a dry run says what it would do."""
 
-    def __init__(self, workspace: Workspace, *, dry_run: bool = False) -> None:
-        self._workspace = workspace
+    def __init__(self, project: Project, *, dry_run: bool = False) -> None:
+        self._project = project
         self._dry_run = dry_run
 
     def archive(self, ids: Iterable[str], reason: str = "") -> list[Curated]:
@@ -75,7 +75,7 @@ class Curator:
 
     def archive_stale(self, reason: str) -> list[Curated]:
         """Archive what is due now or within seven days."""
-        require_all_events(self._workspace)
+        require_all_events(self._project)
         reason = _line(reason)
         with self._lock():
             return [
@@ -84,66 +84,66 @@ class Curator:
                     reason or f"going stale: {one.assessment.reason}",
                     reason or "going stale",
                 )
-                for one in examine_all(self._workspace)
+                for one in examine_all(self._project)
                 if one.assessment.is_stale
             ]
 
     def decay(self) -> list[Curated]:
         """Archive everything that is due."""
         with self._lock():
-            examined = examine_all(self._workspace)
-            require_all_events(self._workspace)
+            examined = examine_all(self._project)
+            require_all_events(self._project)
             return self._archive_due(examined)
 
     def archive_hidden(self) -> None:
         """Archive in their files what is hidden here and still due; a few: a command waits."""
-        workspace = self._workspace
-        names = [*workspace.hidden][:_MOST_AT_ONCE]
+        project = self._project
+        names = [*project.hidden][:_MOST_AT_ONCE]
         if names:
-            require_all_events(workspace)
+            require_all_events(project)
             with self._lock():
-                found = [one for one in map(workspace.library.get, names) if one is not None]
-                self._archive_due(examine(workspace, found, workspace.usage(names)))
+                found = [one for one in map(project.library.get, names) if one is not None]
+                self._archive_due(examine(project, found, project.usage(names)))
 
     def restore(self, ids: Iterable[str], reason: str = "") -> list[Curated]:
         """Take learnings back from the archive."""
-        workspace, reason = self._workspace, _line(reason) or _BY_HAND
+        project, reason = self._project, _line(reason) or _BY_HAND
 
         def restore_one(found: FoundLearning) -> Curated:
             learning = found.hit.learning
             if learning.status is LearningStatus.SUPERSEDED:
                 final = "is superseded, which is final; write what holds as a new one"
                 return _curated(learning, Outcome.REFUSED, f"{learning.id} {final}")
-            event = Restored(ts=workspace.now, learning_id=learning.id, reason=reason)
+            event = Restored(ts=project.now, learning_id=learning.id, reason=reason)
             if learning.status is not LearningStatus.ACTIVE:
                 return self._change(found, LearningStatus.ACTIVE, "", event, detail=reason)
-            if learning.id not in workspace.hidden:
+            if learning.id not in project.hidden:
                 return _curated(learning, Outcome.UNCHANGED, f"{learning.id} is active already")
             if not self._dry_run:
-                workspace.log_events([event], personal=found.area is Area.PERSONAL)
+                project.log_events([event], personal=found.area is Area.PERSONAL)
             return _curated(learning, Outcome.CHANGED, reason)
 
         return self._each(ids, restore_one)
 
     def supersede(self, old_id: str, new_id: str, session_id: str) -> Curated:
         """Put one learning in another one's place, for good."""
-        workspace = self._workspace
+        project = self._project
 
         def supersede_one(found: FoundLearning) -> Curated:
             learning = found.hit.learning
             if learning.status is LearningStatus.SUPERSEDED:
-                successor = find_successor(workspace, learning)
+                successor = find_successor(project, learning)
                 by = successor.hit.learning.id if successor is not None else ""
                 text = f"{learning.id} is superseded already{f', by {by}' if by else ''}"
                 if by == new_id:
                     return _curated(learning, Outcome.UNCHANGED, text)
                 text = f"{text}; {_line(new_id)} was not put there"
                 return _curated(learning, Outcome.REFUSED, text)
-            objection = _objection(found, workspace.library.get(new_id), new_id)
+            objection = _objection(found, project.library.get(new_id), new_id)
             if objection:
                 return _curated(learning, Outcome.REFUSED, objection)
             event = Corrected(
-                ts=workspace.now, learning_id=old_id, session_id=session_id, superseded_by=new_id
+                ts=project.now, learning_id=old_id, session_id=session_id, superseded_by=new_id
             )
             note = f"by {new_id}"
             return self._change(found, LearningStatus.SUPERSEDED, note, event, detail=note)
@@ -151,7 +151,7 @@ class Curator:
         return self._each([old_id], supersede_one)[0]
 
     def _lock(self) -> AbstractContextManager[None]:
-        return nullcontext() if self._dry_run else curating(self._workspace)
+        return nullcontext() if self._dry_run else curating(self._project)
 
     def _each(
         self, ids: Iterable[str], curate_one: Callable[[FoundLearning], Curated]
@@ -159,13 +159,13 @@ class Curator:
         done = []
         with self._lock():
             for name in dict.fromkeys(ids):
-                found = self._workspace.library.get(name)
+                found = self._project.library.get(name)
                 unknown = Curated(learning_id=name, outcome=Outcome.REFUSED, detail=_unknown(name))
                 done.append(unknown if found is None else curate_one(found))
         return done
 
     def _archive(self, found: FoundLearning, reason: str, note: str) -> Curated:
-        learning, now = found.hit.learning, self._workspace.now
+        learning, now = found.hit.learning, self._project.now
         if learning.status is not LearningStatus.ACTIVE:
             detail = f"{learning.id} is {learning.status.value} already"
             return _curated(learning, Outcome.UNCHANGED, detail)
@@ -178,7 +178,7 @@ class Curator:
         for one in examined:
             if one.assessment.state is DecayState.DUE:
                 # Looked at again: a reflection may have superseded it since, and that is final.
-                found = one.found if self._dry_run else self._workspace.library.get(one.learning.id)
+                found = one.found if self._dry_run else self._project.library.get(one.learning.id)
                 if found is None:
                     gone = "is gone, or its backend cannot fetch it"
                     done.append(_curated(one.learning, Outcome.REFUSED, gone))
@@ -200,10 +200,10 @@ class Curator:
         learning = found.hit.learning
         if not self._dry_run:
             try:
-                self._workspace.library.set_status(learning.id, status, note)
+                self._project.library.set_status(learning.id, status, note)
             except (BackendError, LearningNotFoundError) as error:
                 return _curated(learning, Outcome.REFUSED, str(error))
-            self._workspace.log_events([event], personal=found.area is Area.PERSONAL)
+            self._project.log_events([event], personal=found.area is Area.PERSONAL)
         return _curated(learning, Outcome.CHANGED, detail)
 
 
@@ -257,11 +257,11 @@ class Overview(Value):
     explained: Sequence[Remark]
 
 
-def overview(workspace: Workspace) -> Overview:
+def overview(project: Project) -> Overview:
     """Look at every learning that can be listed."""
-    examined = examine_all(workspace)
+    examined = examine_all(project)
     histories: dict[str, list[StatsEvent]] = {}
-    for logged in find_events(workspace, [Archived, Restored, Corrected]):
+    for logged in find_events(project, [Archived, Restored, Corrected]):
         name = str(getattr(logged.event, "learning_id", ""))
         histories.setdefault(name, []).append(logged.event)
     successors = {old: one.learning for one in examined for old in one.learning.supersedes}
@@ -273,8 +273,8 @@ def overview(workspace: Workspace) -> Overview:
     return Overview(
         sections={
             "going_stale": [one for one in active if one.assessment.is_stale],
-            "archived": _lately(explained, LearningStatus.ARCHIVED, workspace.now),
-            "superseded": _lately(explained, LearningStatus.SUPERSEDED, workspace.now),
+            "archived": _lately(explained, LearningStatus.ARCHIVED, project.now),
+            "superseded": _lately(explained, LearningStatus.SUPERSEDED, project.now),
             "corrected": list(_corrected(active, histories)),
             "never_used": [
                 evolve(one, reason=f"shown in {one.assessment.surfaced} sessions, used in none")
@@ -285,7 +285,7 @@ def overview(workspace: Workspace) -> Overview:
                 evolve(one, reason=f"written {one.learning.timestamp:%Y-%m-%d} and never shown")
                 for one in active
                 if not (one.assessment.surfaced or one.assessment.referenced)
-                and workspace.now - one.learning.timestamp > LATELY
+                and project.now - one.learning.timestamp > LATELY
             ],
         },
         explained=sorted(explained, key=_order),

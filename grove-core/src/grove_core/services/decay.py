@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from grove_core.errors import StorageError
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.value import Value, frozen
+from grove_core.project import Project
 from grove_core.stats.decay import DecayAssessment, DecayState, assess_decay
 from grove_core.stats.lines import instant, microseconds
 from grove_core.storage.hidden import HIDDEN_MAX, read_decay_run, write_decay_run
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from grove_core.memory.backends import FoundLearning
@@ -40,7 +40,7 @@ class Aging(Value):
 
 
 def examine(
-    workspace: Workspace,
+    project: Project,
     found: "Iterable[FoundLearning]",
     usage: "Mapping[str, LearningStats]",
 ) -> list[Aging]:
@@ -48,8 +48,8 @@ def examine(
     from grove_core.plugins.descriptors import Area
 
     rules = {
-        Area.PROJECT: workspace.decay_rule,
-        Area.PERSONAL: workspace.personal_decay_rule,
+        Area.PROJECT: project.decay_rule,
+        Area.PERSONAL: project.personal_decay_rule,
     }
     examined = []
     for one in found:
@@ -58,85 +58,83 @@ def examine(
             learning.timestamp,
             learning.status.value,
             usage.get(learning.id),
-            workspace.now,
+            project.now,
             rules[one.area],
         )
-        if assessment.state is DecayState.DUE and learning.id in workspace.hidden:
-            assessment = assessment._replace(hidden_since=workspace.hidden[learning.id].since)
+        if assessment.state is DecayState.DUE and learning.id in project.hidden:
+            assessment = assessment._replace(hidden_since=project.hidden[learning.id].since)
         examined.append(Aging(found=one, assessment=assessment))
     return examined
 
 
-def examine_all(workspace: Workspace) -> list[Aging]:
+def examine_all(project: Project) -> list[Aging]:
     """Examine every learning that can be listed, the soonest due first."""
-    found = list(workspace.library.iterate())
-    examined = examine(workspace, found, workspace.usage()) if found else []
+    found = list(project.library.iterate())
+    examined = examine(project, found, project.usage()) if found else []
     return sorted(examined, key=lambda one: one.assessment.days_left)
 
 
-def require_all_events(workspace: Workspace) -> None:
+def require_all_events(project: Project) -> None:
     """Make sure that every use counts."""
     from grove_core.event_log import event_files
     from grove_core.storage.files import is_readable
 
-    for path in (*event_files(workspace.project), workspace.paths.personal_events):
+    for path in (*event_files(project.files), project.paths.personal_events):
         if os.path.lexists(path) and not is_readable(path):
             raise StorageError(f"{path} cannot be read, and what is used would seem unused")
-    if not workspace.numbers.complete:
+    if not project.numbers.complete:
         raise StorageError("the event log is not counted to its end yet")
 
 
-def decay_daily(workspace: Workspace) -> None:
+def decay_daily(project: Project) -> None:
     """Hide what is due, at most once a day; a reflection that stores a learning archives it."""
-    looks = [(workspace.paths.decay_file, True)]
-    if workspace.project.initialised:
-        looks.append((workspace.project.decay_file, False))
+    looks = [(project.paths.decay_file, True)]
+    if project.files.initialised:
+        looks.append((project.files.decay_file, False))
     # A clock that was wrong once must not stop decay for years.
     looks = [
         (path, personal)
         for path, personal in looks
         if (last := read_decay_run(path).at) is None
-        or not timedelta(0) <= workspace.now - last < _INTERVAL
+        or not timedelta(0) <= project.now - last < _INTERVAL
     ]
     # Where there is nothing to look at, nothing is noted down.
-    if not looks or not len(workspace.finder.index):
+    if not looks or not len(project.finder.index):
         return
     try:
-        _require_everything(workspace)
+        _require_everything(project)
         for path, personal in looks:
-            write_decay_run(path, workspace.now, _due(workspace, personal=personal))
+            write_decay_run(path, project.now, _due(project, personal=personal))
     except StorageError as error:
-        workspace.diagnostics.log("info", f"decay waits for the next start: {error}")
+        project.diagnostics.log("info", f"decay waits for the next start: {error}")
 
 
-def _require_everything(workspace: Workspace) -> None:
+def _require_everything(project: Project) -> None:
     """Raise ``StorageError`` where what is used could seem unused, or there is no time to look."""
     from grove_core.services.sync import index_in_background
 
-    if workspace.work_deadline is not None:
-        left = workspace.work_deadline - time.thread_time()
-        if left < _SHARE_THAT_MUST_BE_LEFT * _seconds_of_a_start(workspace):
+    if project.work_deadline is not None:
+        left = project.work_deadline - time.thread_time()
+        if left < _SHARE_THAT_MUST_BE_LEFT * _seconds_of_a_start(project):
             raise StorageError("little time is left")
-    if not workspace.finder.complete:
-        index_in_background(workspace)
+    if not project.finder.complete:
+        index_in_background(project)
         raise StorageError("not all learnings are indexed")
-    require_all_events(workspace)
+    require_all_events(project)
 
 
-def _due(workspace: Workspace, *, personal: bool) -> list[tuple[str, str]]:
+def _due(project: Project, *, personal: bool) -> list[tuple[str, str]]:
     """Find what is due and why, the oldest first, as far as a part of the hook's time lasts."""
-    rule = workspace.personal_decay_rule if personal else workspace.decay_rule
-    before = microseconds(workspace.now - timedelta(days=rule.passive_days))
-    older = workspace.finder.index.written_before(before, personal=personal)
-    until = time.thread_time() + _SHARE_FOR_LOOKING * _seconds_of_a_start(workspace)
+    rule = project.personal_decay_rule if personal else project.decay_rule
+    before = microseconds(project.now - timedelta(days=rule.passive_days))
+    older = project.finder.index.written_before(before, personal=personal)
+    until = time.thread_time() + _SHARE_FOR_LOOKING * _seconds_of_a_start(project)
     due: list[tuple[str, str]] = []
     for start in range(0, len(older), _PORTION):
         portion = older[start : start + _PORTION]
-        usage = workspace.usage([name for name, _ in portion])
+        usage = project.usage([name for name, _ in portion])
         for name, created in portion:
-            assessment = assess_decay(
-                instant(created), _ACTIVE, usage.get(name), workspace.now, rule
-            )
+            assessment = assess_decay(instant(created), _ACTIVE, usage.get(name), project.now, rule)
             if assessment.state is DecayState.DUE:
                 due.append((name, assessment.reason))
         if len(due) >= HIDDEN_MAX or time.thread_time() > until:
@@ -144,5 +142,5 @@ def _due(workspace: Workspace, *, personal: bool) -> list[tuple[str, str]]:
     return due[:HIDDEN_MAX]
 
 
-def _seconds_of_a_start(workspace: Workspace) -> float:
-    return workspace.config.hooks.deadline_ms / 1000
+def _seconds_of_a_start(project: Project) -> float:
+    return project.config.hooks.deadline_ms / 1000

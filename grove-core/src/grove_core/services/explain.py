@@ -20,7 +20,7 @@ from grove_core.stats.lines import instant
 from grove_core.storage import files
 
 if TYPE_CHECKING:
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
 _FOLDER: Final = "retrievals"
 _FILE_MODE: Final = 0o600
@@ -70,7 +70,7 @@ def retrieval_log(cache: Path, session_id: str) -> Path:
 
 
 def log_retrieval(
-    workspace: "Workspace",
+    project: "Project",
     session_id: str,
     choice: Choice,
     *,
@@ -80,9 +80,9 @@ def log_retrieval(
     shown: Sequence[str] = (),
 ) -> None:
     """Log what was considered; whatever goes wrong, what is shown is shown."""
-    settings, finder = workspace.config.retrieval, workspace.finder
+    settings, finder = project.config.retrieval, project.finder
     retrieval = Retrieval(
-        at=format_instant(workspace.now),
+        at=format_instant(project.now),
         via=via,
         strategy=settings.strategy.value,
         limit=limit,
@@ -90,16 +90,16 @@ def log_retrieval(
         max_chars=max_chars,
         engine=finder.scored_by,
         complete=finder.complete,
-        failed=[one.what for one in workspace.problems],
+        failed=[one.what for one in project.problems],
         found=len(choice.assessments),
         candidates=candidates_of(choice, shown),
     )
     try:
-        path = retrieval_log(workspace.paths.cache, session_id)
+        path = retrieval_log(project.paths.cache, session_id)
         files.make_directory(path.parent)
         _append(path, to_line(retrieval))
     except Exception as error:  # noqa: BLE001 - whatever it is, work goes on
-        workspace.diagnostics.crash(error, session_id, "logging a retrieval")
+        project.diagnostics.crash(error, session_id, "logging a retrieval")
 
 
 def _append(path: Path, line: str) -> None:

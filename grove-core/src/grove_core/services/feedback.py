@@ -10,11 +10,11 @@ from grove_core.model.events import Corrected, Referenced, StatsEvent
 from grove_core.model.learning import Candidate, Learning, LearningStatus, Scope
 from grove_core.model.session import EventType, InjectionOutcome, Session
 from grove_core.plugins.descriptors import Area
+from grove_core.project import Project
 from grove_core.reflection.submission import Correction, UsedLearning
 from grove_core.services.curate import curating
 from grove_core.services.history import find_events
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
-from grove_core.workspace import Workspace
 
 _E = TypeVar("_E", Corrected, Referenced)
 
@@ -26,19 +26,19 @@ class CorrectedLearning(NamedTuple):
     why: str | None
 
 
-def log_events_by_area(workspace: Workspace, events: Iterable[tuple[StatsEvent, bool]]) -> None:
+def log_events_by_area(project: Project, events: Iterable[tuple[StatsEvent, bool]]) -> None:
     """Log events, each with whether it is personal, to the log that it belongs to."""
     listed = list(events)
     for personal in (False, True):
         some = [event for event, is_personal in listed if is_personal is personal]
-        workspace.log_events(some, personal=personal)
+        project.log_events(some, personal=personal)
 
 
 # --- corrections ----------------------------------------------------------------------------------
 
 
 def correct(
-    workspace: Workspace,
+    project: Project,
     corrections: Iterable[Correction],
     written: Mapping[str, Learning | Candidate],
     *,
@@ -49,7 +49,7 @@ def correct(
     corrected = {
         name: CorrectedLearning(None, why)
         for name, why in reasons.items()
-        if workspace.library.get(name) is not None
+        if project.library.get(name) is not None
     }
     warnings = [
         f"the correction of {name} was ignored: no learning has this id"
@@ -58,7 +58,7 @@ def correct(
     ]
     superseding = ((new, one, old) for new, one in written.items() for old in one.supersedes)
     for new, learning, old in superseding:
-        objection = _supersede(workspace, old, new, learning.scope, dry_run=dry_run)
+        objection = _supersede(project, old, new, learning.scope, dry_run=dry_run)
         if objection:
             warnings.append(f"{old} was not marked as superseded: {objection}")
         elif objection is not None:
@@ -66,11 +66,9 @@ def correct(
     return corrected, warnings
 
 
-def _supersede(
-    workspace: Workspace, old: str, new: str, scope: Scope, *, dry_run: bool
-) -> str | None:
+def _supersede(project: Project, old: str, new: str, scope: Scope, *, dry_run: bool) -> str | None:
     """Mark a learning as superseded, or say why not; ``None`` when it is marked already."""
-    found = workspace.library.get(old)
+    found = project.library.get(old)
     if found is None:
         return "no learning has this id"
     if found.hit.learning.status is LearningStatus.SUPERSEDED:
@@ -80,48 +78,48 @@ def _supersede(
         return f"its successor is {kind}, and others who share the project could not read it"
     if not dry_run:
         try:
-            with curating(workspace):
-                workspace.library.set_status(old, LearningStatus.SUPERSEDED, f"by {new}")
+            with curating(project):
+                project.library.set_status(old, LearningStatus.SUPERSEDED, f"by {new}")
         except (LearningNotFoundError, BackendError, StorageError) as error:
             return str(error)
     return ""
 
 
 def log_corrections(
-    workspace: Workspace, session_id: str, corrected: Mapping[str, CorrectedLearning]
+    project: Project, session_id: str, corrected: Mapping[str, CorrectedLearning]
 ) -> None:
     """Log which learnings were found wrong, but for what this session has logged already."""
     logged = {
         (event.learning_id, event.superseded_by)
-        for event in _logged(workspace, Corrected, session_id, corrected)
+        for event in _logged(project, Corrected, session_id, corrected)
     }
     events: list[tuple[StatsEvent, bool]] = []
     for learning_id, one in corrected.items():
-        found = workspace.library.get(learning_id)
+        found = project.library.get(learning_id)
         if found is None or (learning_id, one.superseded_by) in logged:
             continue
         correction = Corrected(
-            ts=workspace.now,
+            ts=project.now,
             learning_id=learning_id,
             session_id=session_id,
             superseded_by=one.superseded_by,
             why=one.why,
         )
         events.append((correction, found.area is Area.PERSONAL))
-    log_events_by_area(workspace, events)
+    log_events_by_area(project, events)
 
 
 # --- uses -----------------------------------------------------------------------------------------
 
 
-def unknown_ids(workspace: Workspace, session: Session, ids: Iterable[str]) -> list[str]:
+def unknown_ids(project: Project, session: Session, ids: Iterable[str]) -> list[str]:
     """Find the ids that no learning has."""
     shown = {one.learning_id for one in session.injected}
-    return [one for one in ids if one not in shown and workspace.library.get(one) is None]
+    return [one for one in ids if one not in shown and project.library.get(one) is None]
 
 
 def mark_used(
-    workspace: Workspace, session: Session, used: Sequence[UsedLearning], ticket_id: str | None
+    project: Project, session: Session, used: Sequence[UsedLearning], ticket_id: str | None
 ) -> Session:
     """Record learnings as used, each once; ids that do not exist are passed over."""
     shown = {one.learning_id: one.personal for one in session.injected}
@@ -129,7 +127,7 @@ def mark_used(
     for one in used:
         if one.id in shown:
             is_personal[one.id] = shown[one.id]
-        elif (found := workspace.library.get(one.id)) is not None:
+        elif (found := project.library.get(one.id)) is not None:
             is_personal[one.id] = found.area is Area.PERSONAL
     if not is_personal:
         return session
@@ -142,17 +140,17 @@ def mark_used(
             for one in stored.injected
         )
         names = " ".join(sorted(is_personal))
-        note = trace_event(EventType.LEARNING_REFERENCED, workspace.now, learnings=names)
+        note = trace_event(EventType.LEARNING_REFERENCED, project.now, learnings=names)
         return SessionUpdate(session=evolve(stored, injected=injected), trace=[note])
 
     after, _ = update_session(
-        workspace, session.id, change, absent=lambda: session, cause="reference"
+        project, session.id, change, absent=lambda: session, cause="reference"
     )
-    logged = _logged(workspace, Referenced, session.id, is_personal)
+    logged = _logged(project, Referenced, session.id, is_personal)
     how = {one.id: one.how for one in reversed(used)}
     uses = (
         Referenced(
-            ts=workspace.now,
+            ts=project.now,
             learning_id=learning_id,
             session_id=session.id,
             ticket_id=ticket_id,
@@ -161,7 +159,7 @@ def mark_used(
         for learning_id in is_personal
     )
     new = [(one, is_personal[one.learning_id]) for one in uses if _adds_something(one, logged)]
-    log_events_by_area(workspace, new)
+    log_events_by_area(project, new)
     return after
 
 
@@ -175,9 +173,7 @@ def _adds_something(use: Referenced, logged: Iterable[Referenced]) -> bool:
     )
 
 
-def _logged(
-    workspace: Workspace, kind: type[_E], session_id: str, ids: Collection[str]
-) -> list[_E]:
+def _logged(project: Project, kind: type[_E], session_id: str, ids: Collection[str]) -> list[_E]:
     """Find what a session has logged about learnings: sent again, a submission adds nothing."""
-    found = (one.event for one in find_events(workspace, [kind], ids)) if ids else ()
+    found = (one.event for one in find_events(project, [kind], ids)) if ids else ()
     return [one for one in found if isinstance(one, kind) and one.session_id == session_id]

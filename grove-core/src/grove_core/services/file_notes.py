@@ -23,7 +23,7 @@ from grove_core.text import clean_line, defuse_tags
 
 if TYPE_CHECKING:
     from grove_core.hosts.contract import HookInput
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
 _LIST: Final = "noted-paths"
 _LONGEST_SUMMARY: Final = 200
@@ -53,30 +53,30 @@ class _Note(NamedTuple):
     score: float
 
 
-def watch_files(workspace: "Workspace", session: Session) -> None:
+def watch_files(project: "Project", session: Session) -> None:
     """Let the hooks of a session look for files that learnings name; a fault is only logged."""
     try:
-        noted = _fresh_list(workspace) if _left(workspace, session) > 0 else None
+        noted = _fresh_list(project) if _left(project, session) > 0 else None
         if noted is None:
-            workspace.prefilter.forget_files(session.id)
+            project.prefilter.forget_files(session.id)
         else:
-            roots = spellings(workspace.root, session.cwd)
-            workspace.prefilter.watch_files(session.id, noted, roots)
+            roots = spellings(project.root, session.cwd)
+            project.prefilter.watch_files(session.id, noted, roots)
     except Exception as error:  # noqa: BLE001 - whatever it is, work goes on
-        workspace.diagnostics.crash(error, session.id, "looking for files that learnings name")
+        project.diagnostics.crash(error, session.id, "looking for files that learnings name")
 
 
-def _left(workspace: "Workspace", session: Session) -> int:
+def _left(project: "Project", session: Session) -> int:
     """Return how many learnings may still be shown beside files."""
-    retrieval = workspace.config.retrieval
+    retrieval = project.config.retrieval
     shown = sum(one.via == VIA_FILE for one in session.injected)
     return retrieval.max_per_file_session - shown if retrieval.on_file else 0
 
 
-def _fresh_list(workspace: "Workspace") -> Path | None:
+def _fresh_list(project: "Project") -> Path | None:
     """Return the file that lists the paths learnings name, rewritten if they changed."""
-    index = workspace.finder.index
-    path = workspace.project_cache / _LIST
+    index = project.finder.index
+    path = project.project_cache / _LIST
     content = index.content
     mark = content.encode()
     if mark and _first_line(path) == mark:
@@ -99,19 +99,19 @@ def _first_line(path: Path) -> bytes:
         return b""
 
 
-def note_of(workspace: "Workspace", call: "HookInput") -> str:
+def note_of(project: "Project", call: "HookInput") -> str:
     """Choose the learning that is shown beside the result of a call that has touched a file."""
-    session = workspace.session(call.session_id) or new_session(workspace, call)
-    prefilter = workspace.prefilter
+    session = project.session(call.session_id) or new_session(project, call)
+    prefilter = project.prefilter
     if not call.touched_file or not prefilter.watches_files(session.id):
         return ""
-    if _left(workspace, session) <= 0:
+    if _left(project, session) <= 0:
         prefilter.forget_files(session.id)
         return ""
-    if not (workspace.project_cache / _LIST).exists():
-        watch_files(workspace, session)
-    notes = _notes(workspace, session, call.touched_file)
-    shown = _remember(workspace, session, call, notes) if notes else None
+    if not (project.project_cache / _LIST).exists():
+        watch_files(project, session)
+    notes = _notes(project, session, call.touched_file)
+    shown = _remember(project, session, call, notes) if notes else None
     if len(notes) <= 1:
         prefilter.let_be(session.id, call.touched_file)
     if shown is None:
@@ -120,28 +120,28 @@ def note_of(workspace: "Workspace", call: "HookInput") -> str:
         learning_id=shown.entry.id,
         category=shown.entry.category,
         summary=shown.entry.summary,
-        age=age_in_words(instant(shown.entry.created), workspace.now),
+        age=age_in_words(instant(shown.entry.created), project.now),
         named=shown.named,
     )
 
 
-def _notes(workspace: "Workspace", session: Session, path: str) -> list[_Note]:
+def _notes(project: "Project", session: Session, path: str) -> list[_Note]:
     """Find the learnings that name a file and were not shown yet, the best first."""
-    inside = paths_inside(workspace.root, session.cwd, path)
+    inside = paths_inside(project.root, session.cwd, path)
     if not inside:
         return []
     names = names_of(path, inside)
     known = {one.learning_id for one in session.injected}
     named: dict[str, tuple[Closeness, str]] = {}
-    for noted, learning_id in workspace.finder.index.named_files():
+    for noted, learning_id in project.finder.index.named_files():
         name = noted_path(noted)
         closeness = names.get(name)
         if closeness is None or learning_id in known or not is_learning_id(learning_id):
             continue
-        if closeness is Closeness.TAIL and _is_another(workspace.root / name, path):
+        if closeness is Closeness.TAIL and _is_another(project.root / name, path):
             continue
         named[learning_id] = max(named.get(learning_id, (closeness, noted)), (closeness, noted))
-    return _ranked(workspace, named)
+    return _ranked(project, named)
 
 
 def _is_another(place: Path, path: str) -> bool:
@@ -149,11 +149,11 @@ def _is_another(place: Path, path: str) -> bool:
     return os.path.lexists(place) and os.path.realpath(place) != os.path.realpath(path)
 
 
-def _ranked(workspace: "Workspace", named: dict[str, tuple[Closeness, str]]) -> list[_Note]:
+def _ranked(project: "Project", named: dict[str, tuple[Closeness, str]]) -> list[_Note]:
     found: list[Found] = []
-    hidden = workspace.hidden
+    hidden = project.hidden
     for learning_id, (closeness, _) in named.items():
-        entry = workspace.finder.index.get(learning_id)
+        entry = project.finder.index.get(learning_id)
         if entry is None or entry.status != LearningStatus.ACTIVE.value or entry.id in hidden:
             continue
         # Of another project's directories nothing is known here.
@@ -163,16 +163,16 @@ def _ranked(workspace: "Workspace", named: dict[str, tuple[Closeness, str]]) -> 
         found.append(Found(entry, text_of(entry), relevance))
     if not found:
         return []
-    days = workspace.config.retrieval.recency_days_to_30_percent
-    usage = workspace.usage([one.entry.id for one in found])
+    days = project.config.retrieval.recency_days_to_30_percent
+    usage = project.usage([one.entry.id for one in found])
     return [
         _Note(entry=one.entry, named=named[one.entry.id][1], score=round(one.score.total, 4))
-        for one in rank(found, usage, workspace.now, days)
+        for one in rank(found, usage, project.now, days)
     ]
 
 
 def _remember(
-    workspace: "Workspace", session: Session, call: "HookInput", notes: list[_Note]
+    project: "Project", session: Session, call: "HookInput", notes: list[_Note]
 ) -> _Note | None:
     """Keep in the session and in the log what is about to be shown."""
     added: list[_Note] = []
@@ -181,12 +181,12 @@ def _remember(
     def change(stored: Session) -> SessionUpdate:
         known = {one.learning_id for one in stored.injected}
         new = [one for one in notes if one.entry.id not in known]
-        added[:] = new[:1] if _left(workspace, stored) > 0 else []
-        shown[:] = [injected(workspace, one.entry, one.score, VIA_FILE) for one in added]
+        added[:] = new[:1] if _left(project, stored) > 0 else []
+        shown[:] = [injected(project, one.entry, one.score, VIA_FILE) for one in added]
         trace = [
             trace_event(
                 EventType.LEARNINGS_INJECTED,
-                workspace.now,
+                project.now,
                 via=VIA_FILE,
                 learnings=one.entry.id,
                 file=one.named,
@@ -198,13 +198,13 @@ def _remember(
         )
 
     update_session(
-        workspace,
+        project,
         call.session_id,
         change,
-        absent=lambda: new_session(workspace, call),
+        absent=lambda: new_session(project, call),
         cause="injection",
     )
-    log_shown(workspace, session.id, shown)
+    log_shown(project, session.id, shown)
     return added[0] if added else None
 
 

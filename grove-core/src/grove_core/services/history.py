@@ -11,8 +11,8 @@ from grove_core.event_log import event_files
 from grove_core.model.events import Corrected, StatsEvent
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.value import Value, frozen
+from grove_core.project import Project
 from grove_core.storage.files import is_readable
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from grove_core.memory.backends import FoundLearning
@@ -30,14 +30,14 @@ class LoggedEvent(Value):
 
 
 def find_events(
-    workspace: Workspace, kinds: Collection[type[StatsEvent]], naming: Collection[str] = ()
+    project: Project, kinds: Collection[type[StatsEvent]], naming: Collection[str] = ()
 ) -> list[LoggedEvent]:
     """Read the events of some kinds from the project's log and the personal one, by time."""
     wanted = _filter({kind.event for kind in kinds}, naming)
-    logs = [(path, False) for path in event_files(workspace.project)]
+    logs = [(path, False) for path in event_files(project.files)]
     found: dict[str, LoggedEvent] = {}
-    for path, personal in (*logs, (workspace.paths.personal_events, True)):
-        for raw in filter(wanted, _lines(workspace, path)):
+    for path, personal in (*logs, (project.paths.personal_events, True)):
+        for raw in filter(wanted, _lines(project, path)):
             line = raw.decode("utf-8", "surrogateescape").strip()
             try:
                 event = event_from_line(line)
@@ -50,23 +50,23 @@ def find_events(
 
 
 def find_successor(
-    workspace: Workspace, learning: Learning, events: Iterable[StatsEvent] | None = None
+    project: Project, learning: Learning, events: Iterable[StatsEvent] | None = None
 ) -> "FoundLearning | None":
     """Find what took a learning's place: as the log says, else as the other one says itself."""
     if learning.status is not LearningStatus.SUPERSEDED:
         return None
     if events is None:
-        events = [one.event for one in find_events(workspace, [Corrected], [learning.id])]
+        events = [one.event for one in find_events(project, [Corrected], [learning.id])]
     named = [
         one.superseded_by
         for one in events
         if isinstance(one, Corrected) and one.learning_id == learning.id
     ]
     for name in reversed(named):
-        successor = workspace.library.get(name) if name else None
+        successor = project.library.get(name) if name else None
         if successor is not None:
             return successor
-    others = workspace.library.iterate()
+    others = project.library.iterate()
     return next((one for one in others if learning.id in one.hit.learning.supersedes), None)
 
 
@@ -83,10 +83,10 @@ def _filter(names: Collection[str], naming: Collection[str]) -> Callable[[bytes]
     return wanted
 
 
-def _lines(workspace: Workspace, path: Path) -> Iterator[bytes]:
+def _lines(project: Project, path: Path) -> Iterator[bytes]:
     """Read line by line: a log may be larger than what a command should take of memory."""
     if os.path.lexists(path) and not is_readable(path):
-        workspace.diagnostics.log("error", f"the event log cannot be read: {path}")
+        project.diagnostics.log("error", f"the event log cannot be read: {path}")
         return
     try:
         with path.open("rb") as file:
@@ -94,4 +94,4 @@ def _lines(workspace: Workspace, path: Path) -> Iterator[bytes]:
     except FileNotFoundError:
         return
     except OSError as error:
-        workspace.diagnostics.log("error", f"the event log cannot be read: {path}: {error}")
+        project.diagnostics.log("error", f"the event log cannot be read: {path}: {error}")

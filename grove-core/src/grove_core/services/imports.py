@@ -24,6 +24,7 @@ from grove_core.model.learning import Candidate, Learning, LearningStatus, Rejec
 from grove_core.model.memory import Capability, ReceiptStatus
 from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import ReflectionContext
+from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, readable_parts
 from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
 from grove_core.reflection.pipeline import WITHHELD, candidate_from, fingerprint, learning_from
@@ -34,7 +35,6 @@ from grove_core.services.storing import alone, deliver_outbox, store_learning, w
 from grove_core.similarity import SimilarityIndex, normalised_summary
 from grove_core.storage import files
 from grove_core.text import shorten
-from grove_core.workspace import Workspace
 
 Progress = Callable[[str, int], Callable[[], None]]
 """Is called with what is counted and how many there are; what it gives is called after each."""
@@ -97,7 +97,7 @@ class ImportReport(Value):
 
 
 def import_from(
-    workspace: Workspace,
+    project: Project,
     form: ImportFormat,
     path: Path,
     *,
@@ -106,20 +106,20 @@ def import_from(
     progress: Progress,
 ) -> ImportReport:
     """Import a file or a folder; what is there already is left as it is."""
-    readings = [_read(form, one, workspace.root) for one in _files_of(form, path)]
+    readings = [_read(form, one, project.root) for one in _files_of(form, path)]
     advance = progress("entries", sum(len(reading.entries) for _, reading in readings))
-    importer = _Importer(workspace, [one for _, reading in readings for one in reading.entries])
+    importer = _Importer(project, [one for _, reading in readings for one in reading.entries])
     outcomes: list[Outcome] = []
     for name, reading in readings:
         found = [importer.leave_out(name, one) for one in reading.left_out]
         for entry in reading.entries:
             one = importer.evaluate(name, entry, scope)
-            found.append(one if dry_run else _store(workspace, one, form))
+            found.append(one if dry_run else _store(project, one, form))
             advance()
         outcomes += sorted(found, key=lambda one: one.line)
-    outcomes = _supersede(workspace, outcomes, dry_run=dry_run)
+    outcomes = _supersede(project, outcomes, dry_run=dry_run)
     if not dry_run:
-        deliver_outbox(workspace)
+        deliver_outbox(project)
     return ImportReport(outcomes=tuple(outcomes))
 
 
@@ -173,11 +173,11 @@ def _read(form: ImportFormat, path: Path, root: Path) -> tuple[str, Reading]:
 class _Importer:
     """Sends entries through the stages of a reflection but its write gate, and remembers them."""
 
-    def __init__(self, workspace: Workspace, entries: Sequence[Entry]) -> None:
-        self._workspace = workspace
+    def __init__(self, project: Project, entries: Sequence[Entry]) -> None:
+        self._project = project
         own = {one.learning_id for one in entries}
-        waiting = [entry.learning for entry in workspace.outbox.entries(workspace.root)]
-        stored = (one.hit.learning for one in workspace.library.iterate())
+        waiting = [entry.learning for entry in project.outbox.entries(project.root)]
+        stored = (one.hit.learning for one in project.library.iterate())
         self._summaries: dict[str, str] = {}
         self._by_content: dict[str, str] = {}
         self._there, self._imported = SimilarityIndex(), SimilarityIndex()
@@ -193,16 +193,16 @@ class _Importer:
         # A backend may have a learning although it cannot list what it has.
         self._asks_by_id = not all(
             Capability.ITERATE in one.backend.capabilities
-            for one in workspace.library.project_backends
+            for one in project.library.project_backends
         )
         context = ReflectionContext(
-            root=workspace.root, session_id=IMPORT_SESSION, ticket=None, now=workspace.now
+            root=project.root, session_id=IMPORT_SESSION, ticket=None, now=project.now
         )
-        self._plugins_check = plugins_check(workspace, context)
+        self._plugins_check = plugins_check(project, context)
 
     def leave_out(self, path: str, piece: LeftOut) -> Outcome:
         """Report a piece that is no entry."""
-        leak = find_leak(piece.title, self._workspace.config.secrets.allow)
+        leak = find_leak(piece.title, self._project.config.secrets.allow)
         return Outcome(
             path=path,
             line=piece.line,
@@ -217,7 +217,7 @@ class _Importer:
         leak = self._leak(entry)
         if leak is not None:
             return _refused(partial(tell, summary=WITHHELD), Stage.SECRET, leak)
-        root = self._workspace.root
+        root = self._project.root
         answer = read_candidate({"scope": scope.value, **entry.fields}, root=root)
         if isinstance(answer, Rejection):
             said, _ = readable_parts(dict(entry.fields))
@@ -230,7 +230,7 @@ class _Importer:
             return found
         if (objection := self._plugins_check(candidate)) is not None:
             return _refused(tell, Stage.PLUGIN, objection)
-        if (reason := why_not_stored(self._workspace, candidate.scope)) is not None:
+        if (reason := why_not_stored(self._project, candidate.scope)) is not None:
             return _refused(tell, Stage.ROUTING, Rejection(reason=reason, field="scope"))
         learning = self._learning(entry, candidate)
         self._summaries[learning.id] = learning.summary
@@ -240,7 +240,7 @@ class _Importer:
         return tell(state=ImportState.IMPORTED, learning=learning)
 
     def _leak(self, entry: Entry) -> Rejection | None:
-        allowed = self._workspace.config.secrets.allow
+        allowed = self._project.config.secrets.allow
         objection = objection_to(dict(entry.fields), allowed)
         if objection is not None:
             return objection
@@ -277,7 +277,7 @@ class _Importer:
 
     def _summary_of(self, learning_id: str) -> str | None:
         if learning_id not in self._summaries and self._asks_by_id:
-            found = self._workspace.library.get(learning_id)
+            found = self._project.library.get(learning_id)
             if found is not None:
                 self._summaries[learning_id] = found.hit.learning.summary
         return self._summaries.get(learning_id)
@@ -300,9 +300,9 @@ class _Importer:
         return tell(state=ImportState.DUPLICATE, existing_id=known.key, reason=reason)
 
     def _learning(self, entry: Entry, candidate: Candidate) -> Learning:
-        written = entry.timestamp or self._workspace.now
-        if entry.learning_id is None and written - self._workspace.now > _CLOCK_SKEW:
-            written = self._workspace.now
+        written = entry.timestamp or self._project.now
+        if entry.learning_id is None and written - self._project.now > _CLOCK_SKEW:
+            written = self._project.now
         session = entry.session_id
         learning = learning_from(
             candidate,
@@ -324,17 +324,17 @@ def _refused(tell: Callable[..., Outcome], stage: Stage, objection: Rejection) -
     return tell(state=ImportState.REFUSED, stage=stage, **said)
 
 
-def _store(workspace: Workspace, outcome: Outcome, form: ImportFormat) -> Outcome:
+def _store(project: Project, outcome: Outcome, form: ImportFormat) -> Outcome:
     learning = outcome.learning
     if learning is None:
         return outcome
     # First of all, should the process end in between: an event of nothing does no harm.
-    _keep_from_decay(workspace, learning, form)
+    _keep_from_decay(project, learning, form)
     try:
         # Others, such as a reflection, have their turn between two learnings.
-        with alone(workspace, _SLOW_LOCK_SECONDS if workspace.library.is_slow else _LOCK_SECONDS):
-            kept = store_learning(workspace, learning)
-            notes = (*outcome.notes, *kept.notes, *_with_status(workspace, learning))
+        with alone(project, _SLOW_LOCK_SECONDS if project.library.is_slow else _LOCK_SECONDS):
+            kept = store_learning(project, learning)
+            notes = (*outcome.notes, *kept.notes, *_with_status(project, learning))
     except StorageError as error:
         reason = f"not stored: {error}; run the import again to finish it"
         return evolve(outcome, state=ImportState.REFUSED, reason=reason)
@@ -343,41 +343,36 @@ def _store(workspace: Workspace, outcome: Outcome, form: ImportFormat) -> Outcom
         return evolve(
             outcome, state=ImportState.PRESENT, existing_id=learning.id, backend=receipt.backend
         )
-    workspace.plugins.learning_written(learning, receipt)
+    project.plugins.learning_written(learning, receipt)
     waits = receipt.status is ReceiptStatus.QUEUED
     return evolve(outcome, backend=receipt.backend, waits=waits, notes=notes)
 
 
-def _with_status(workspace: Workspace, learning: Learning) -> list[str]:
+def _with_status(project: Project, learning: Learning) -> list[str]:
     """Give what is archived or superseded that status in its backend as well."""
     if learning.status is LearningStatus.ACTIVE:
         return []
-    found = workspace.library.get(learning.id)
+    found = project.library.get(learning.id)
     if found is None or found.hit.learning.status is learning.status:
         return []
     try:
-        workspace.library.set_status(learning.id, learning.status, "imported")
+        project.library.set_status(learning.id, learning.status, "imported")
     except (BackendError, LearningNotFoundError) as error:
         return [f"it is {found.hit.learning.status.value} and not {learning.status.value}: {error}"]
     return []
 
 
-def _keep_from_decay(workspace: Workspace, learning: Learning, form: ImportFormat) -> None:
+def _keep_from_decay(project: Project, learning: Learning, form: ImportFormat) -> None:
     """Start the decay of an old learning now, or the next session would archive it unseen."""
-    if (
-        learning.status is LearningStatus.ACTIVE
-        and workspace.now - learning.timestamp > _CLOCK_SKEW
-    ):
+    if learning.status is LearningStatus.ACTIVE and project.now - learning.timestamp > _CLOCK_SKEW:
         reason = f"imported from {form.value}"
-        event = Restored(ts=workspace.now, learning_id=learning.id, reason=reason)
-        workspace.log_events([event], personal=learning.scope is Scope.PERSONAL)
+        event = Restored(ts=project.now, learning_id=learning.id, reason=reason)
+        project.log_events([event], personal=learning.scope is Scope.PERSONAL)
 
 
-def _supersede(
-    workspace: Workspace, outcomes: Sequence[Outcome], *, dry_run: bool
-) -> list[Outcome]:
+def _supersede(project: Project, outcomes: Sequence[Outcome], *, dry_run: bool) -> list[Outcome]:
     """Mark what imported learnings correct, also where an earlier import was interrupted."""
-    stored = {one.hit.learning.id: one.hit.learning for one in workspace.library.iterate()}
+    stored = {one.hit.learning.id: one.hit.learning for one in project.library.iterate()}
     known = {one.learning.id: one.learning for one in outcomes if one.learning} | stored
     touched = {one.learning.id if one.learning else one.existing_id for one in outcomes}
     successors: dict[str, str] = {}
@@ -394,8 +389,8 @@ def _supersede(
             if dry_run:
                 said.append(f"{old} would be superseded by {new.id}")
                 continue
-            changed, warnings = correct(workspace, (), {new.id: evolve(new, supersedes=(old,))})
-            log_corrections(workspace, IMPORT_SESSION, changed)
+            changed, warnings = correct(project, (), {new.id: evolve(new, supersedes=(old,))})
+            log_corrections(project, IMPORT_SESSION, changed)
             said += [*(f"{one} is now superseded by {new.id}" for one in changed), *warnings]
     return [
         evolve(one, notes=(*one.notes, *notes.get(one.learning.id, ())))

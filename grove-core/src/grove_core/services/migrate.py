@@ -14,10 +14,10 @@ from grove_core.event_log import shared_event_files
 from grove_core.model.memory import StorageLayout
 from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Repair
+from grove_core.project import Project
 from grove_core.storage import files
 from grove_core.storage.paths import project_key
 from grove_core.text import is_conflict_marker
-from grove_core.workspace import Workspace
 
 # Every learning may be a file that is written to the disk for good.
 RELOCATE_SECONDS: Final = 900.0
@@ -36,23 +36,23 @@ class Migration:
     faults: Sequence[str]
 
 
-def migrate(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> Migration:
+def migrate(project: Project, layout: StorageLayout, *, dry_run: bool) -> Migration:
     """Bring a project into a layout: first the setting, so that nothing new is misplaced."""
-    if not workspace.project.initialised:
-        raise StorageError(f"{workspace.root} has no .grove; grove init makes one")
+    if not project.files.initialised:
+        raise StorageError(f"{project.root} has no .grove; grove init makes one")
     if not dry_run:
         # What an earlier run that was killed has left half written must not be committed.
-        for folder in (workspace.project.grove_directory, workspace.project.learnings_folder):
+        for folder in (project.files.grove_directory, project.files.learnings_folder):
             if not folder.is_symlink():
                 files.remove_leftovers(folder, _LEFTOVER_SECONDS)
-    changed = _set_layout(workspace, layout, dry_run=dry_run)
+    changed = _set_layout(project, layout, dry_run=dry_run)
     moved: list[str] = []
     faults: list[str] = []
-    context = evolve(workspace.backend_context, layout=layout)
-    for state in workspace.library.states:
+    context = evolve(project.backend_context, layout=layout)
+    for state in project.library.states:
         if not state.is_active or state.spec.relocate is None:
             continue
-        done = workspace.plugins.call_for_list(
+        done = project.plugins.call_for_list(
             state.provided,
             "relocate",
             str,
@@ -68,10 +68,10 @@ def migrate(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> Mi
     return Migration(setting_changed=changed, learnings=moved, faults=faults)
 
 
-def _set_layout(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> bool:
-    path = workspace.project.config_file
+def _set_layout(project: Project, layout: StorageLayout, *, dry_run: bool) -> bool:
+    path = project.files.config_file
     text = files.read_text(path)
-    if text is None and workspace.layout is layout:
+    if text is None and project.layout is layout:
         return False
 
     def changed(before: str) -> str:
@@ -84,44 +84,44 @@ def _set_layout(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -
     if after == text:
         return False
     if not dry_run and text is None:
-        files.confined(path, workspace.root)
+        files.confined(path, project.root)
         files.replace(path, after.encode("utf-8", "surrogateescape"), mode=_FILE_MODE)
     elif not dry_run:
-        files.edit_text(path, changed, inside=workspace.root)
+        files.edit_text(path, changed, inside=project.root)
     return True
 
 
-def find_repairs(workspace: Workspace) -> tuple[Sequence[Repair], Sequence[str]]:
+def find_repairs(project: Project) -> tuple[Sequence[Repair], Sequence[str]]:
     """Look for files that merges have spoilt; the second result says what could not be read."""
     found: list[Repair] = []
     faults: list[str] = []
-    context = workspace.backend_context
-    for state in workspace.library.states:
+    context = project.backend_context
+    for state in project.library.states:
         if not state.is_active or state.spec.repair is None:
             continue
-        done = workspace.plugins.call_for_list(
+        done = project.plugins.call_for_list(
             state.provided, "repair", Repair, state.spec.repair, context, seconds=REPAIR_SECONDS
         )
         if done is None:
             faults.append(f"the backend {state.spec.name} could not look at its files")
         else:
             found += done
-    return [*found, *_repairs_of_logs(workspace)], faults
+    return [*found, *_repairs_of_logs(project)], faults
 
 
-def make_repairs(workspace: Workspace, repairs: Sequence[Repair]) -> Path | None:
+def make_repairs(project: Project, repairs: Sequence[Repair]) -> Path | None:
     """Write the repaired files; the old ones are kept in grove's own directory."""
     changed = [one for one in repairs if one.after != one.before]
     if not changed:
         return None
-    moment = f"{workspace.now:%Y%m%dT%H%M%S%f}Z"
-    backup = workspace.paths.backups / project_key(workspace.root) / moment
+    moment = f"{project.now:%Y%m%dT%H%M%S%f}Z"
+    backup = project.paths.backups / project_key(project.root) / moment
     files.make_directory(backup)
     for number, one in enumerate(changed, start=1):
         kept = one.before.encode("utf-8", "surrogateescape")
         files.replace(backup / f"{number}-{one.path.name}", kept)
     for one in changed:
-        _write(one, workspace.root)
+        _write(one, project.root)
     return backup
 
 
@@ -134,8 +134,8 @@ def _write(repair: Repair, root: Path) -> None:
     files.edit_text(repair.path, repaired, inside=root)
 
 
-def _repairs_of_logs(workspace: Workspace) -> Iterator[Repair]:
-    for path in shared_event_files(workspace.project):
+def _repairs_of_logs(project: Project) -> Iterator[Repair]:
+    for path in shared_event_files(project.files):
         if not files.is_readable(path):
             raise StorageError(f"cannot read {path}: it is no plain file, or not for this user")
         repair = _repair_log(path, files.read_text(path) or "")

@@ -11,9 +11,9 @@ from grove_core.errors import CodecError, SessionNotFoundError
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.project import Project
 from grove_core.services.messages import name_of
 from grove_core.services.sessions import is_over
-from grove_core.workspace import Workspace
 
 OWN_VARIABLE: Final = "GROVE_SESSION_ID"
 _NONE_KNOWN: Final = "grove knows none of this project: see grove status"
@@ -61,11 +61,11 @@ class PendingReflection:
         return f"owes a reflection ({what})"
 
 
-def liveness_of(session: Session, workspace: Workspace) -> Liveness:
+def liveness_of(session: Session, project: Project) -> Liveness:
     """Return whether a session goes on."""
     if session.ended_at is not None:
         return Liveness.ENDED
-    return Liveness.DIED if is_over(session, workspace) else Liveness.LIVE
+    return Liveness.DIED if is_over(session, project) else Liveness.LIVE
 
 
 def pending_reflections(session: Session) -> tuple[PendingReflection, ...]:
@@ -84,41 +84,41 @@ def pending_reflections(session: Session) -> tuple[PendingReflection, ...]:
     return tuple(pending)
 
 
-def sessions_here(workspace: Workspace) -> list[Session]:
+def sessions_here(project: Project) -> list[Session]:
     """List the sessions of a project, live or over, the one that was written last first."""
-    root = str(workspace.root)
-    return [one for one in workspace.sessions.list(_MOST_LISTED) if one.project_root == root]
+    root = str(project.root)
+    return [one for one in project.sessions.list(_MOST_LISTED) if one.project_root == root]
 
 
-def find_session(workspace: Workspace, session_id: str | None) -> tuple[Workspace, Session]:
+def find_session(project: Project, session_id: str | None) -> tuple[Project, Session]:
     """Find the session, and look at its project rather than at the current directory."""
-    environment = workspace.environment
+    environment = project.environment
     wanted = session_id or environment.get(SESSION_ID_VARIABLE) or environment.get(OWN_VARIABLE)
     if wanted:
         try:
-            session = workspace.sessions.get(wanted)
+            session = project.sessions.get(wanted)
         except CodecError as error:
             raise CodecError(
                 f"the state of session {wanted} cannot be read"
-                f" ({workspace.sessions.path(wanted)}: {error});"
+                f" ({project.sessions.path(wanted)}: {error});"
                 " its next hook sets the file aside and starts a new one"
             ) from error
         if session is None:
-            raise SessionNotFoundError(f"there is no session {wanted}; {_known_here(workspace)}")
+            raise SessionNotFoundError(f"there is no session {wanted}; {_known_here(project)}")
     else:
-        live = [one for one in sessions_here(workspace) if not is_over(one, workspace)]
+        live = [one for one in sessions_here(project) if not is_over(one, project)]
         if len(live) != 1:
             many = "several sessions are live here" if live else "no session is live here"
             raise SessionNotFoundError(
-                f"{many}; name one with --session-id ({_known_here(workspace)})"
+                f"{many}; name one with --session-id ({_known_here(project)})"
             )
         (session,) = live
-    if Path(session.project_root) == workspace.root:
-        return workspace, session
-    return workspace.elsewhere(Path(session.project_root)), session
+    if Path(session.project_root) == project.root:
+        return project, session
+    return project.elsewhere(Path(session.project_root)), session
 
 
-def _known_here(workspace: Workspace) -> str:
-    here = sessions_here(workspace)[:_MOST_NAMED]
-    named = (f"{one.id}{' (ended)' if is_over(one, workspace) else ''}" for one in here)
+def _known_here(project: Project) -> str:
+    here = sessions_here(project)[:_MOST_NAMED]
+    named = (f"{one.id}{' (ended)' if is_over(one, project) else ''}" for one in here)
     return f"known here: {', '.join(named)}" if here else _NONE_KNOWN

@@ -16,7 +16,7 @@ from grove_core.plugins.discovery import (
     extras,
 )
 from grove_core.plugins.report import Plugin, PluginState
-from grove_core.workspace import Workspace
+from grove_core.project import Project
 
 _CORE: Final = "grove-core"
 _EXTRAS: Final = {
@@ -81,23 +81,23 @@ class BlockedPlugin:
         return f"{self.name} is blocked by {self.by}"
 
 
-def blocked_plugins(workspace: Workspace, group: str | None = None) -> Sequence[BlockedPlugin]:
+def blocked_plugins(project: Project, group: str | None = None) -> Sequence[BlockedPlugin]:
     """Find the plugins that are switched off, of one group or of all."""
     return [
-        _describe(entry, workspace)
-        for entry in workspace.plugins.report().plugins
+        _describe(entry, project)
+        for entry in project.plugins.report().plugins
         if entry.state is PluginState.BLOCKED and group in (None, entry.group)
     ]
 
 
-def _describe(entry: Plugin, workspace: Workspace) -> BlockedPlugin:
+def _describe(entry: Plugin, project: Project) -> BlockedPlugin:
     by, fix = _OPTION, f"Run grove without {_OPTION}"
     key = f"{_SECTIONS.get(entry.group, '')}.overrides.{entry.name}"
     if ALLOW_LIST_VARIABLE in entry.detail:
         by = ALLOW_LIST_VARIABLE
         fix = f"Add {entry.name} to {by}, or: unset {by}"
     elif key in entry.detail:
-        by, fix = key, f"Take {key} out of {workspace.loaded_config.origins[key]}"
+        by, fix = key, f"Take {key} out of {project.loaded_config.origins[key]}"
     return BlockedPlugin(group=entry.group, name=entry.name, source=str(entry), by=by, fix=fix)
 
 

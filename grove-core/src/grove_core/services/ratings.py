@@ -11,11 +11,11 @@ from grove_core.model.learning import Category, LearningStatus
 from grove_core.model.usage import LearningStats
 from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Area
+from grove_core.project import Project
 from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
 from grove_core.reflection.messages import kind_of
 from grove_core.reflection.submission import Rating, RatingsRead, read_each_rating
 from grove_core.stats.sampling import sample
-from grove_core.workspace import Workspace
 
 RATINGS_FORMAT: Final = '{"ratings": [{"id": "cl_…", "useful": true}]}'
 
@@ -37,18 +37,18 @@ class RatingOutcome:
 
 
 def choose_questions(
-    workspace: Workspace, limit: int, categories: Collection[Category] = ()
+    project: Project, limit: int, categories: Collection[Category] = ()
 ) -> tuple[Sequence[Question], int]:
     """Choose learnings to be rated; the second result says of how many."""
-    usage = workspace.usage()
+    usage = project.usage()
     found = {
         one.hit.learning.id: one
-        for one in workspace.library.iterate()
+        for one in project.library.iterate()
         if one.hit.learning.status is LearningStatus.ACTIVE
         and (not categories or one.hit.learning.category in categories)
     }
     fared = [usage.get(learning_id) or LearningStats(learning_id) for learning_id in found]
-    chosen = sample(fared, limit, workspace.now.date())
+    chosen = sample(fared, limit, project.now.date())
     return [Question(found=found[one.learning_id], stats=one) for one in chosen], len(found)
 
 
@@ -67,31 +67,31 @@ def read_ratings(data: bytes) -> RatingsRead:
     return read_each_rating(entries)
 
 
-def keep_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> RatingOutcome:
+def keep_ratings(project: Project, ratings: Sequence[Rating]) -> RatingOutcome:
     """Write ratings into the log of the project, or of the user for personal learnings."""
-    areas = _areas_of(workspace, [one.learning_id for one in ratings])
+    areas = _areas_of(project, [one.learning_id for one in ratings])
     known = [one for one in ratings if one.learning_id in areas]
     for area in Area:
         events = [
-            Rated(ts=workspace.now, learning_id=one.learning_id, useful=one.useful)
+            Rated(ts=project.now, learning_id=one.learning_id, useful=one.useful)
             for one in known
             if areas[one.learning_id] is area
         ]
-        if events and area is Area.PROJECT and not workspace.project.initialised:
-            raise StorageError(f"{workspace.root} has no .grove to keep ratings in: grove init")
+        if events and area is Area.PROJECT and not project.files.initialised:
+            raise StorageError(f"{project.root} has no .grove to keep ratings in: grove init")
         if events:
-            workspace.append_events(events, personal=area is Area.PERSONAL)
+            project.append_events(events, personal=area is Area.PERSONAL)
     unknown = [one.learning_id for one in ratings if one.learning_id not in areas]
     return RatingOutcome(counted=known, unknown=unknown)
 
 
-def _areas_of(workspace: Workspace, ids: Sequence[str]) -> Mapping[str, Area]:
+def _areas_of(project: Project, ids: Sequence[str]) -> Mapping[str, Area]:
     """Find whose learnings these are; what no backend has is left out."""
     wanted = set(ids)
-    listed = workspace.library.iterate() if wanted else ()
+    listed = project.library.iterate() if wanted else ()
     areas = {one.hit.learning.id: one.area for one in listed if one.hit.learning.id in wanted}
     for learning_id in wanted - set(areas):
-        found = workspace.library.get(learning_id)
+        found = project.library.get(learning_id)
         if found is not None:
             areas[learning_id] = found.area
     return areas

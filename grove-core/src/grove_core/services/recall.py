@@ -22,7 +22,7 @@ from grove_core.services.sync import ages_of, index_in_background
 from grove_core.stats.lines import microseconds
 
 if TYPE_CHECKING:
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
 SEARCH_SECONDS: Final = 1.0
 STATUS_SECONDS: Final = 0.15
@@ -43,22 +43,22 @@ class Recall(NamedTuple):
     log: Callable[..., None]
 
 
-def query_for_work(workspace: "Workspace", ticket: Ticket | None) -> Query:
+def query_for_work(project: "Project", ticket: Ticket | None) -> Query:
     """Describe the work at hand: ticket, branch, changed files and recent commits."""
     # Prompts, which are described by their text, come without.
     from grove_core.services.session_mode import ignored_paths
 
     words: list[str] = []
     files: tuple[str, ...] = ()
-    top = git.find_top(workspace.root)
+    top = git.find_top(project.root)
     if top is not None:
-        tree = workspace.work_trees.get(top) or git.read_work_tree(top, STATUS_SECONDS)
+        tree = project.work_trees.get(top) or git.read_work_tree(top, STATUS_SECONDS)
         if tree is not None:
             history = git.read_branch_history(top, HISTORY_SECONDS)
             words += [*branch_words(tree.branch), *history.subjects]
             paths = (*tree.changed, *tree.untracked, *history.files)
             files = git.without(
-                ignored_paths(workspace), git.seen_from_root(str(workspace.root), str(top), paths)
+                ignored_paths(project), git.seen_from_root(str(project.root), str(top), paths)
             )
     return Query(
         text=" ".join(words),
@@ -77,7 +77,7 @@ def branch_words(branch: str) -> Sequence[str]:
 
 
 def recall(
-    workspace: "Workspace",
+    project: "Project",
     session: Session,
     query: Query,
     *,
@@ -87,34 +87,34 @@ def recall(
     written_after: datetime | None = None,
 ) -> Recall | None:
     """Choose what to show, within the configured budget."""
-    choice = _choice(workspace, session, query, limit, written_after)
+    choice = _choice(project, session, query, limit, written_after)
     log = partial(
-        log_retrieval, workspace, session.id, choice, via=via, limit=limit, max_chars=max_chars
+        log_retrieval, project, session.id, choice, via=via, limit=limit, max_chars=max_chars
     )
     if not choice.chosen:
         log()
         return None
     entries = [one.entry for one in choice.chosen]
-    ages = ages_of(workspace) if via == VIA_START else ()
-    injection = render(entries, workspace.now, max_chars, more=choice.beyond, ages=ages)
+    ages = ages_of(project) if via == VIA_START else ()
+    injection = render(entries, project.now, max_chars, more=choice.beyond, ages=ages)
     by_id = {one.entry.id: one for one in choice.chosen}
     shown = [by_id[learning_id] for learning_id in injection.shown]
-    learnings = [injected(workspace, one.entry, one.score.total, via) for one in shown]
+    learnings = [injected(project, one.entry, one.score.total, via) for one in shown]
     return Recall(injection, tuple(learnings), via, log)
 
 
 def _choice(
-    workspace: "Workspace",
+    project: "Project",
     session: Session,
     query: Query,
     limit: int,
     written_after: datetime | None,
 ) -> Choice:
-    strategy = workspace.config.retrieval.strategy
+    strategy = project.config.retrieval.strategy
     shown = {one.learning_id for one in session.injected}
     if query.is_empty and strategy is RetrievalStrategy.CONSERVATIVE:
         return Choice((), ())  # nothing can be a match
-    finder = workspace.finder
+    finder = project.finder
     # Where nothing is known about the work, only this project's own learnings may fit it.
     ranked = (
         finder.newest(Filters(), personal=False)
@@ -124,27 +124,27 @@ def _choice(
     if written_after is not None:
         ranked = [one for one in ranked if one.entry.created > microseconds(written_after)]
     if not finder.complete:
-        index_in_background(workspace)
+        index_in_background(project)
     if query.is_empty:
-        usage = workspace.usage([one.entry.id for one in ranked])
+        usage = project.usage([one.entry.id for one in ranked])
         return choose_without_query(ranked, usage, limit, shown=shown)
     if strategy is RetrievalStrategy.AGGRESSIVE:
         known = {one.entry.id for one in ranked}
         ranked += [one for one in finder.newest(Filters()) if one.entry.id not in known]
     exact = exact_matches(query.tags, query.files, f"{query.text} {query.ticket_title}")
     return choose(
-        ranked, strategy, limit, workspace.now, floor=finder.floor, exact=exact, shown=shown
+        ranked, strategy, limit, project.now, floor=finder.floor, exact=exact, shown=shown
     )
 
 
-def repeat(workspace: "Workspace", session: Session, max_chars: int) -> Injection:
+def repeat(project: "Project", session: Session, max_chars: int) -> Injection:
     """Show again what a session was shown, after its context was compacted."""
-    found = (workspace.finder.get(one.learning_id) for one in session.injected)
+    found = (project.finder.get(one.learning_id) for one in session.injected)
     active = [one for one in found if one and one.status == LearningStatus.ACTIVE.value]
-    return render(active, workspace.now, max_chars)
+    return render(active, project.now, max_chars)
 
 
-def remember(workspace: "Workspace", session: Session, shown: Recall) -> str:
+def remember(project: "Project", session: Session, shown: Recall) -> str:
     """Keep in the session and in the log what is about to be shown."""
     added: list[InjectedLearning] = []
     given = _given(session, shown.via)
@@ -156,13 +156,11 @@ def remember(workspace: "Workspace", session: Session, shown: Recall) -> str:
         is_first = _given(stored, shown.via) == given
         added[:] = [one for one in shown.learnings if is_first and one.learning_id not in known]
         session = evolve(stored, injected=(*stored.injected, *added))
-        trace = trace_event(
-            EventType.LEARNINGS_INJECTED, workspace.now, via=shown.via, learnings=ids
-        )
+        trace = trace_event(EventType.LEARNINGS_INJECTED, project.now, via=shown.via, learnings=ids)
         return SessionUpdate(session=session, trace=(trace,) if added else ())
 
-    update_session(workspace, session.id, change, absent=lambda: session, cause="injection")
-    log_shown(workspace, session.id, added)
+    update_session(project, session.id, change, absent=lambda: session, cause="injection")
+    log_shown(project, session.id, added)
     if added or not shown.learnings:
         shown.log(shown=shown.injection.shown)
     return shown.injection.text if added else ""
@@ -172,28 +170,26 @@ def _given(session: Session, via: str) -> int:
     return sum(one.via == via for one in session.injected)
 
 
-def injected(workspace: "Workspace", entry: Entry, score: float, via: str) -> InjectedLearning:
+def injected(project: "Project", entry: Entry, score: float, via: str) -> InjectedLearning:
     """Describe for the session what it is shown."""
     return InjectedLearning(
         learning_id=entry.id,
         summary=entry.summary,
         score=round(score, 4),
-        injected_at=workspace.now,
+        injected_at=project.now,
         via=via,
         personal=entry.personal,
     )
 
 
-def log_shown(
-    workspace: "Workspace", session_id: str, learnings: Sequence[InjectedLearning]
-) -> None:
+def log_shown(project: "Project", session_id: str, learnings: Sequence[InjectedLearning]) -> None:
     """Write into the event logs what a session is shown."""
     from grove_core.model.events import Surfaced
 
     for personal in (False, True):
         events = [
             Surfaced(
-                ts=workspace.now,
+                ts=project.now,
                 learning_id=one.learning_id,
                 session_id=session_id,
                 via=one.via,
@@ -202,4 +198,4 @@ def log_shown(
             for one in learnings
             if one.personal is personal
         ]
-        workspace.log_events(events, personal=personal)
+        project.log_events(events, personal=personal)

@@ -27,6 +27,7 @@ from grove_core.model.learning import (
 from grove_core.model.memory import ReceiptStatus
 from grove_core.model.session import EventType, Session, WrittenCandidate
 from grove_core.plugins.descriptors import Area
+from grove_core.project import Project
 from grove_core.reflection.candidates import read_enum
 from grove_core.reflection.pipeline import (
     PipelineResult,
@@ -58,7 +59,6 @@ from grove_core.services.storing import (
     deliver_outbox,
     store,
 )
-from grove_core.workspace import Workspace
 
 _LOCK_SECONDS: Final = 30.0
 _SLOW_LOCK_SECONDS: Final = 300.0
@@ -100,16 +100,16 @@ class ReflectionPreview:
         return bool(self.result.accepted or self.result.repeated or self.nothing_learned)
 
 
-def reflect(workspace: Workspace, session: Session, submission: Submission) -> ReflectionOutcome:
+def reflect(project: Project, session: Session, submission: Submission) -> ReflectionOutcome:
     """Work through a submission."""
     ticket_id = ticket_of(session.gate)
-    submission, left_out = _without_secrets(workspace, submission)
+    submission, left_out = _without_secrets(project, submission)
     # From the duplicate check to the write no other process writes into this project.
-    patience = _SLOW_LOCK_SECONDS if workspace.library.is_slow else _LOCK_SECONDS
-    with alone(workspace, patience):
-        known = gather_known(workspace, session, submission)
-        result = evaluate_candidates(workspace, session, submission, known)
-        stored = store(workspace, session.id, ticket_id, result.accepted)
+    patience = _SLOW_LOCK_SECONDS if project.library.is_slow else _LOCK_SECONDS
+    with alone(project, patience):
+        known = gather_known(project, session, submission)
+        result = evaluate_candidates(project, session, submission, known)
+        stored = store(project, session.id, ticket_id, result.accepted)
     outcome = ReflectionOutcome(
         session=session,
         opened=bool(stored or result.repeated or submission.nothing_learned),
@@ -119,38 +119,38 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     )
     written: dict[str, Learning | Candidate] = {one.learning.id: one.learning for one in stored}
     written |= {one.learning_id: one.candidate for one in result.repeated}
-    corrected, objections = correct(workspace, submission.corrections, written)
-    after = _update_session(workspace, outcome, submission)
-    _log(workspace, outcome, submission, ticket_id, known.personal_ids)
-    log_corrections(workspace, session.id, corrected)
+    corrected, objections = correct(project, submission.corrections, written)
+    after = _update_session(project, outcome, submission)
+    _log(project, outcome, submission, ticket_id, known.personal_ids)
+    log_corrections(project, session.id, corrected)
     if _is_new(result, submission):
-        _log_ratings(workspace, submission)
-    warnings = _warnings(workspace, session, submission, result, (left_out, objections))
+        _log_ratings(project, submission)
+    warnings = _warnings(project, session, submission, result, (left_out, objections))
     used = (*submission.learnings_used, *_named_in_notes(submission, session))
-    after = mark_used(workspace, after, used, ticket_id)
-    deliver_outbox(workspace)
+    after = mark_used(project, after, used, ticket_id)
+    deliver_outbox(project)
     shared = (one for one in stored if one.learning.scope in (Scope.PROJECT, Scope.TEAM))
     if any(one.receipt.status is ReceiptStatus.STORED for one in shared):
-        _publish(workspace)
+        _publish(project)
     for one in stored:
-        workspace.plugins.learning_written(one.learning, one.receipt)
+        project.plugins.learning_written(one.learning, one.receipt)
     return evolve(outcome, session=after, warnings=warnings)
 
 
-def preview(workspace: Workspace, session: Session, submission: Submission) -> ReflectionPreview:
+def preview(project: Project, session: Session, submission: Submission) -> ReflectionPreview:
     """Evaluate a submission and do nothing else."""
-    submission, left_out = _without_secrets(workspace, submission)
-    known = gather_known(workspace, session, submission)
-    result = evaluate_candidates(workspace, session, submission, known)
+    submission, left_out = _without_secrets(project, submission)
+    known = gather_known(project, session, submission)
+    result = evaluate_candidates(project, session, submission, known)
     candidates = [one.candidate for one in result.accepted]
     candidates += [one.candidate for one in result.repeated]
     written = {str(number): one for number, one in enumerate(candidates)}
-    _, objections = correct(workspace, submission.corrections, written, dry_run=True)
+    _, objections = correct(project, submission.corrections, written, dry_run=True)
     return ReflectionPreview(
         session=session,
         result=result,
         nothing_learned=submission.nothing_learned,
-        warnings=_warnings(workspace, session, submission, result, (left_out, objections)),
+        warnings=_warnings(project, session, submission, result, (left_out, objections)),
     )
 
 
@@ -162,33 +162,33 @@ def _is_new(result: PipelineResult, submission: Submission) -> bool:
 # --- secrets and warnings -------------------------------------------------------------------------
 
 
-def refuse_secrets(workspace: Workspace, text: str | None, field: str) -> None:
+def refuse_secrets(project: Project, text: str | None, field: str) -> None:
     """Stop a command before it stores a secret."""
-    leak = find_leak(text, workspace.config.secrets.allow, field)
+    leak = find_leak(text, project.config.secrets.allow, field)
     if leak is not None:
-        why = "; ".join((leak.text, *_configuration_mistakes(workspace)))
+        why = "; ".join((leak.text, *_configuration_mistakes(project)))
         raise ReflectionError(f"{why}; nothing was stored")
 
 
-def _configuration_mistakes(workspace: Workspace) -> tuple[str, ...]:
+def _configuration_mistakes(project: Project) -> tuple[str, ...]:
     return tuple(
         f"a mistake in the configuration: {problem}"
-        for problem in workspace.loaded_config.problems
+        for problem in project.loaded_config.problems
         if not problem.key or problem.key.partition(".")[0] in _CONFIGURED_SECTIONS
     )
 
 
 def _without_secrets(
-    workspace: Workspace, submission: Submission
+    project: Project, submission: Submission
 ) -> tuple[Submission, tuple[str, ...]]:
     """Take secrets out of everything but the candidates, which are refused for theirs."""
     if not submission.candidates:
-        refuse_secrets(workspace, submission.nothing_learned, "nothing_learned")
-    return without_secrets(submission, workspace.config.secrets.allow)
+        refuse_secrets(project, submission.nothing_learned, "nothing_learned")
+    return without_secrets(submission, project.config.secrets.allow)
 
 
 def _warnings(
-    workspace: Workspace,
+    project: Project,
     session: Session,
     submission: Submission,
     result: PipelineResult,
@@ -197,7 +197,7 @@ def _warnings(
     """Say what was ignored, and name mistakes for which too much may have been refused."""
     left_out, corrections = found
     asked = any(one.stage in _CONFIGURED_STAGES for one in result.rejected)
-    warnings = [*left_out, *(_configuration_mistakes(workspace) if left_out or asked else ())]
+    warnings = [*left_out, *(_configuration_mistakes(project) if left_out or asked else ())]
     warnings += submission.problems
     if submission.unknown_fields:
         warnings.append(f"ignored unknown fields: {', '.join(submission.unknown_fields)}")
@@ -205,12 +205,12 @@ def _warnings(
     used = [one.id for one in submission.learnings_used]
     warnings += [
         f"the use of {unknown} was not recorded: no learning has this id"
-        for unknown in unknown_ids(workspace, session, used)
+        for unknown in unknown_ids(project, session, used)
     ]
     warnings += [
         f"the rating of {one.learning_id} was ignored: no learning has this id"
         for one in submission.ratings
-        if _is_new(result, submission) and workspace.library.get(one.learning_id) is None
+        if _is_new(result, submission) and project.library.get(one.learning_id) is None
     ]
     return tuple(warnings)
 
@@ -219,10 +219,10 @@ def _warnings(
 
 
 def _update_session(
-    workspace: Workspace, outcome: ReflectionOutcome, submission: Submission
+    project: Project, outcome: ReflectionOutcome, submission: Submission
 ) -> Session:
     """Step the gate, and remember what was written."""
-    now = workspace.now
+    now = project.now
 
     def change(session: Session) -> SessionUpdate:
         kept = [one.learning for one in outcome.stored if one.receipt.backend == SESSION_BACKEND]
@@ -243,7 +243,7 @@ def _update_session(
             refused = trace_event(EventType.REFLECTION_REFUSED, now, rejected=len(outcome.rejected))
             return SessionUpdate(session=changed, trace=[refused])
         if outcome.is_skip:
-            skipped = SkipAccepted(decision=_skip(workspace, submission))
+            skipped = SkipAccepted(decision=_skip(project, submission))
             return SessionUpdate(session=changed, events=[skipped])
         result = ReflectionResult(
             learning_ids=(*(one.learning.id for one in outcome.stored), *outcome.repeated),
@@ -255,21 +255,21 @@ def _update_session(
 
     before = outcome.session
     session, _ = update_session(
-        workspace, before.id, change, absent=lambda: before, cause="reflection"
+        project, before.id, change, absent=lambda: before, cause="reflection"
     )
     return session
 
 
-def _skip(workspace: Workspace, submission: Submission) -> SkipDecision:
+def _skip(project: Project, submission: Submission) -> SkipDecision:
     return SkipDecision(
         reason=submission.nothing_learned or "",
         decider=SkipDecider.AGENT,
-        timestamp=workspace.now,
+        timestamp=project.now,
     )
 
 
 def _log(
-    workspace: Workspace,
+    project: Project,
     outcome: ReflectionOutcome,
     submission: Submission,
     ticket_id: str | None,
@@ -282,10 +282,10 @@ def _log(
     events: list[tuple[StatsEvent, bool]] = []
     if outcome.stored or outcome.rejected:
         for personal in kinds:
-            event = _reflection(workspace, outcome, ticket_id, candidates, personal)
+            event = _reflection(project, outcome, ticket_id, candidates, personal)
             events.append((event, personal))
     if outcome.is_skip:
-        skipped = skip_event(session_id, _skip(workspace, submission), ticket_id)
+        skipped = skip_event(session_id, _skip(project, submission), ticket_id)
         events.append((skipped, False))
     for one in outcome.rejected:
         raw, existing = candidates[one.position], one.rejection.existing_id
@@ -294,12 +294,12 @@ def _log(
         personal = (
             _is_personal(raw) or existing in personal_ids or (True in kinds and quotes_another)
         )
-        events.append((_rejection(workspace, session_id, one, raw), personal))
-    log_events_by_area(workspace, events)
+        events.append((_rejection(project, session_id, one, raw), personal))
+    log_events_by_area(project, events)
 
 
 def _reflection(
-    workspace: Workspace,
+    project: Project,
     outcome: ReflectionOutcome,
     ticket_id: str | None,
     candidates: Sequence[Any],
@@ -308,7 +308,7 @@ def _reflection(
     own = [one for one in outcome.stored if (one.learning.scope is Scope.PERSONAL) is personal]
     criteria = {criterion.value for one in own for criterion in one.learning.criteria_met}
     return Reflection(
-        ts=workspace.now,
+        ts=project.now,
         session_id=outcome.session.id,
         candidates=sum(_is_personal(one) is personal for one in candidates),
         accepted=len(own),
@@ -320,7 +320,7 @@ def _reflection(
 
 
 def _rejection(
-    workspace: Workspace,
+    project: Project,
     session_id: str,
     rejected: RejectedCandidate,
     raw: Any,  # noqa: ANN401 - any JSON value
@@ -334,7 +334,7 @@ def _rejection(
         summary = f"(withheld, sha256 {digest})"
         reason = f"holds what looks like a secret ({rejected.rejection.field})"
     return Rejected(
-        ts=workspace.now,
+        ts=project.now,
         session_id=session_id,
         summary=summary,
         tags=rejected.tags,
@@ -347,13 +347,13 @@ def _is_personal(raw: Any) -> bool:  # noqa: ANN401 - any JSON value
     return isinstance(raw, Mapping) and read_enum(Scope, raw.get("scope")) is Scope.PERSONAL
 
 
-def _log_ratings(workspace: Workspace, submission: Submission) -> None:
-    found = ((one, workspace.library.get(one.learning_id)) for one in submission.ratings)
+def _log_ratings(project: Project, submission: Submission) -> None:
+    found = ((one, project.library.get(one.learning_id)) for one in submission.ratings)
     log_events_by_area(
-        workspace,
+        project,
         [
             (
-                Rated(ts=workspace.now, learning_id=one.learning_id, useful=one.useful),
+                Rated(ts=project.now, learning_id=one.learning_id, useful=one.useful),
                 stored.area is Area.PERSONAL,
             )
             for one, stored in found
@@ -365,14 +365,14 @@ def _log_ratings(workspace: Workspace, submission: Submission) -> None:
 # --- afterwards -----------------------------------------------------------------------------------
 
 
-def _publish(workspace: Workspace) -> None:
+def _publish(project: Project) -> None:
     """Write beside the learning what hooks keep to themselves; what fails now is for next time."""
     try:
-        Curator(workspace).archive_hidden()
-        if workspace.project.initialised and workspace.config.stats.share:
-            publish(workspace.project, workspace.now)
+        Curator(project).archive_hidden()
+        if project.files.initialised and project.config.stats.share:
+            publish(project.files, project.now)
     except StorageError as error:
-        workspace.diagnostics.log("error", f"events were not published: {error}")
+        project.diagnostics.log("error", f"events were not published: {error}")
 
 
 def _named_in_notes(submission: Submission, session: Session) -> Iterable[UsedLearning]:

@@ -14,6 +14,7 @@ from grove_core.model.memory import Filters, Query, Receipt, ReceiptStatus
 from grove_core.model.session import EventType, Session, SubagentObservation
 from grove_core.model.usage import LearningStats
 from grove_core.model.value import frozen
+from grove_core.project import Project
 from grove_core.reflection.limits import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import Submission, UsedLearning, parse_submission
@@ -34,7 +35,6 @@ from grove_core.services.sessions import (
 )
 from grove_core.services.storing import SESSION_BACKEND
 from grove_core.text import clean_line
-from grove_core.workspace import Workspace
 
 SEARCH_LIMIT: Final = 10
 _LONGEST_NOTE: Final = 500
@@ -71,9 +71,9 @@ def read_submission(data: bytes) -> Submission:
     return submission
 
 
-def submit(workspace: Workspace, session: Session, submission: Submission) -> Outcome:
+def submit(project: Project, session: Session, submission: Submission) -> Outcome:
     """Take a submission; it fails if no candidate was accepted."""
-    outcome = reflect(workspace, session, submission)
+    outcome = reflect(project, session, submission)
     document: dict[str, Any] = {
         "session_id": outcome.session.id,
         "gate": outcome.session.gate.status,
@@ -145,12 +145,12 @@ def _place(receipt: Receipt) -> str:
 # --- skip, observe, ref ---------------------------------------------------------------------------
 
 
-def skip(workspace: Workspace, session: Session, reason: str, decider: SkipDecider) -> Outcome:
+def skip(project: Project, session: Session, reason: str, decider: SkipDecider) -> Outcome:
     """Take a reason, checked, for there being nothing to write down."""
     decision = SkipDecision(
         reason=reason,
         decider=decider,
-        timestamp=workspace.now,
+        timestamp=project.now,
         lines_changed=session.measurement.lines if session.measurement else None,
     )
 
@@ -159,8 +159,8 @@ def skip(workspace: Workspace, session: Session, reason: str, decider: SkipDecid
         return SessionUpdate(session=rested, events=[SkipAccepted(decision=decision)])
 
     ticket_id = ticket_of(session.gate)
-    session, _ = update_session(workspace, session.id, change, absent=lambda: session, cause="skip")
-    workspace.log_events([skip_event(session.id, decision, ticket_id)])
+    session, _ = update_session(project, session.id, change, absent=lambda: session, cause="skip")
+    project.log_events([skip_event(session.id, decision, ticket_id)])
     status = session.gate.status
     return Outcome(
         document={
@@ -173,36 +173,36 @@ def skip(workspace: Workspace, session: Session, reason: str, decider: SkipDecid
     )
 
 
-def checked_remark(workspace: Workspace, text: str, what: str, longest: int) -> str:
+def checked_remark(project: Project, text: str, what: str, longest: int) -> str:
     """Bring a remark into one line; empty when it has no words."""
     line = clean_line(text, longest)
     if line:
-        refuse_secrets(workspace, line, what)
+        refuse_secrets(project, line, what)
     return line
 
 
-def read_reason(workspace: Workspace, text: str) -> str:
+def read_reason(project: Project, text: str) -> str:
     """Check the reason of a skip; empty when it has no words."""
-    return checked_remark(workspace, text, "the reason", REMARK_LENGTH_MAX)
+    return checked_remark(project, text, "the reason", REMARK_LENGTH_MAX)
 
 
-def read_note(workspace: Workspace, text: str) -> str:
+def read_note(project: Project, text: str) -> str:
     """Check an observation; empty when it has no words."""
-    return checked_remark(workspace, text, "the note", _LONGEST_NOTE)
+    return checked_remark(project, text, "the note", _LONGEST_NOTE)
 
 
-def observe(workspace: Workspace, session: Session, note: str) -> Outcome:
+def observe(project: Project, session: Session, note: str) -> Outcome:
     """Keep a note, checked, for the agent that will reflect."""
-    observation = SubagentObservation(note=note, timestamp=workspace.now)
+    observation = SubagentObservation(note=note, timestamp=project.now)
 
     def change(stored: Session) -> SessionUpdate:
         kept = evolve(stored, observations=(*stored.observations, observation))
         number = len(kept.observations)
-        noted = trace_event(EventType.OBSERVATION_RECORDED, workspace.now, number=number)
+        noted = trace_event(EventType.OBSERVATION_RECORDED, project.now, number=number)
         return SessionUpdate(session=kept, trace=[noted])
 
     session, _ = update_session(
-        workspace, session.id, change, absent=lambda: session, cause="observation"
+        project, session.id, change, absent=lambda: session, cause="observation"
     )
     count = len(session.observations)
     return Outcome(
@@ -211,17 +211,17 @@ def observe(workspace: Workspace, session: Session, note: str) -> Outcome:
     )
 
 
-def refer(workspace: Workspace, session: Session, ids: Sequence[str], how: str | None) -> Outcome:
+def refer(project: Project, session: Session, ids: Sequence[str], how: str | None) -> Outcome:
     """Record that learnings were used; it fails if one of the ids is unknown, the others count."""
     remark = clean_line(how, REMARK_LENGTH_MAX) if how else None
     warnings = []
-    if (leak := find_leak(remark, workspace.config.secrets.allow, "--how")) is not None:
+    if (leak := find_leak(remark, project.config.secrets.allow, "--how")) is not None:
         warnings.append(f"{leak.text}; the use was recorded without it")
         remark = None
-    unknown = unknown_ids(workspace, session, dict.fromkeys(ids))
+    unknown = unknown_ids(project, session, dict.fromkeys(ids))
     names = [one for one in dict.fromkeys(ids) if one not in unknown]
     used = [UsedLearning(id=one, how=remark) for one in names]
-    mark_used(workspace, session, used, ticket_of(session.gate))
+    mark_used(project, session, used, ticket_of(session.gate))
     document: dict[str, Any] = {"session_id": session.id, "referenced": names, "unknown": unknown}
     if unknown:
         named = ", ".join(unknown)
@@ -250,7 +250,7 @@ class Found:
 
 
 def search(
-    workspace: Workspace,
+    project: Project,
     query: Query,
     filters: Filters,
     *,
@@ -260,13 +260,13 @@ def search(
     """Search the learnings of a project and the user's own, in all active backends."""
     found = [
         one
-        for one in workspace.finder.search(query, filters, notes=True)
+        for one in project.finder.search(query, filters, notes=True)
         if one.score.relevance > 0 and wanted(learning_of(one.entry))
     ]
     ranked = found[: limit or SEARCH_LIMIT]
     ids = [one.entry.id for one in ranked]
-    usage = workspace.usage(ids)
-    reasons = _reasons_of(workspace, query, ranked)
+    usage = project.usage(ids)
+    reasons = _reasons_of(project, query, ranked)
     results = [
         {
             **learning_document(found_learning(one), usage.get(one.entry.id)),
@@ -287,14 +287,12 @@ def search(
     return Found(ranked=ranked, usage=usage, reasons=reasons, outcome=outcome)
 
 
-def _reasons_of(
-    workspace: Workspace, query: Query, ranked: Sequence[Ranked]
-) -> dict[str, list[str]]:
+def _reasons_of(project: Project, query: Query, ranked: Sequence[Ranked]) -> dict[str, list[str]]:
     """Return what learnings and the query have in common."""
     terms = terms_of(query)
-    listed = {one.backend.name for one in workspace.library.listable()}
+    listed = {one.backend.name for one in project.library.listable()}
     # Asked after the search: where the engine is not there or has failed, the index has scored.
-    by_index = workspace.finder.scored_by == DEFAULT_ENGINE
+    by_index = project.finder.scored_by == DEFAULT_ENGINE
     return {
         one.entry.id: in_words(matches_of(terms, one.entry))
         if by_index and one.entry.backend in listed and not one.score.reasons

@@ -19,8 +19,8 @@ from grove_core.model.gate import SessionChange
 from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
 
 if TYPE_CHECKING:
+    from grove_core.project import Project
     from grove_core.ticketing import TicketSystem
-    from grove_core.workspace import Workspace
 
 DIFF_SECONDS: Final = 5.0
 # Bounds of what is read and kept: beyond them a file counts by its size and time alone, and a file
@@ -31,59 +31,59 @@ MOST_LINES: Final = 5_000
 MOST_LINES_IN_ALL: Final = 50_000
 
 
-def with_environment(workspace: "Workspace", session: Session, *, look: bool = False) -> Session:
+def with_environment(project: "Project", session: Session, *, look: bool = False) -> Session:
     """Note in a session whether its changes count, from a look at the project's ticket systems."""
-    root, home = str(workspace.root), str(workspace.paths.home)
+    root, home = str(project.root), str(project.paths.home)
     if not look and session.environment == fingerprint(root, home, session.ticket_marker):
         return session
-    active = workspace.tickets(Path(session.cwd), session.id).active()
+    active = project.tickets(Path(session.cwd), session.id).active()
     detection = active.detection if active is not None else None
     marker = detection.marker if detection is not None else ""
     return evolve(
         session,
-        session_mode=_applies(workspace, active),
+        session_mode=_applies(project, active),
         ticket_marker=marker,
-        observed=workspace.plugins.observe_the_gate(),
+        observed=project.plugins.observe_the_gate(),
         environment=fingerprint(root, home, marker),
     )
 
 
-def _applies(workspace: "Workspace", active: "TicketSystem | None") -> bool:
+def _applies(project: "Project", active: "TicketSystem | None") -> bool:
     """Return whether no ticket system is active and the configuration allows session mode here."""
-    mode = workspace.config.gate.session
+    mode = project.config.gate.session
     if mode is SessionGate.NEVER:
         return False
-    if mode is SessionGate.INITIALIZED and not workspace.project.initialised:
+    if mode is SessionGate.INITIALIZED and not project.files.initialised:
         return False
     return active is not None and active.probe.per_session
 
 
-def ignored_paths(workspace: "Workspace") -> tuple[str, ...]:
+def ignored_paths(project: "Project") -> tuple[str, ...]:
     """Collect the paths that grove, ticket systems and backends write, which are no work."""
-    tickets = workspace.tickets().own_paths()
-    backends = workspace.library.own_paths()
+    tickets = project.tickets().own_paths()
+    backends = project.library.own_paths()
     return tuple(dict.fromkeys((".grove", *tickets, *backends)))
 
 
 def take_baseline(
-    workspace: "Workspace", session: Session, seconds: float = STATUS_SECONDS
+    project: "Project", session: Session, seconds: float = STATUS_SECONDS
 ) -> Baseline:
     """Record the state of the work, to be measured against later."""
     transcript_offset = _size(Path(session.transcript_path)) if session.transcript_path else 0
-    excluded = ignored_paths(workspace)
-    top = git.find_top(workspace.root)
+    excluded = ignored_paths(project)
+    top = git.find_top(project.root)
     tree = git.read_work_tree(top, seconds) if top is not None else None
     if top is not None and tree is None:
         why = "git failed or was late; until it answers, changes are read from the transcript"
-        workspace.diagnostics.log("warning", why, session=session.id)
+        project.diagnostics.log("warning", why, session=session.id)
     if top is None or tree is None:
         return Baseline(
-            taken_at=workspace.now, excluded=excluded, transcript_offset=transcript_offset
+            taken_at=project.now, excluded=excluded, transcript_offset=transcript_offset
         )
-    workspace.work_trees[top] = tree
-    paths = without(_prefixes(workspace.root, top, excluded), (*tree.changed, *tree.untracked))
+    project.work_trees[top] = tree
+    paths = without(_prefixes(project.root, top, excluded), (*tree.changed, *tree.untracked))
     return Baseline(
-        taken_at=workspace.now,
+        taken_at=project.now,
         head=tree.head,
         dirty=tuple(
             DirtyFile(path=path, digest=look.digest, line_hashes=look.line_hashes, lines=look.lines)
@@ -94,79 +94,79 @@ def take_baseline(
     )
 
 
-def first_measurement(workspace: "Workspace", baseline: Baseline) -> Measurement | None:
+def first_measurement(project: "Project", baseline: Baseline) -> Measurement | None:
     """Return what the next stop would measure if nothing changed, so that it need not measure."""
-    top = git.find_top(workspace.root)
-    tree = workspace.work_trees.get(top) if top is not None else None
+    top = git.find_top(project.root)
+    tree = project.work_trees.get(top) if top is not None else None
     if top is None or tree is None:
         return None
-    return Measurement(key=_key(workspace, top, tree, baseline), lines=0)
+    return Measurement(key=_key(project, top, tree, baseline), lines=0)
 
 
-def renew_baseline(workspace: "Workspace", session: Session) -> Session:
+def renew_baseline(project: "Project", session: Session) -> Session:
     """Take the baseline anew where a session has one."""
     if session.baseline is None:
         return session
-    return begin_from_here(workspace, session)
+    return begin_from_here(project, session)
 
 
-def begin_from_here(workspace: "Workspace", session: Session) -> Session:
+def begin_from_here(project: "Project", session: Session) -> Session:
     """Take a session's baseline, and store it."""
-    baseline = take_baseline(workspace, session)
-    measurement = first_measurement(workspace, baseline)
-    return workspace.sessions.update(
+    baseline = take_baseline(project, session)
+    measurement = first_measurement(project, baseline)
+    return project.sessions.update(
         session.id,
         lambda stored: evolve(stored or session, baseline=baseline, measurement=measurement),
     )
 
 
 def measure(
-    workspace: "Workspace", session: Session
+    project: "Project", session: Session
 ) -> tuple[SessionChange | None, Measurement | None]:
     """Measure what a session has changed since its baseline."""
     baseline = session.baseline
     if baseline is None:
         return SessionChange(lines=0), None
-    top = git.find_top(workspace.root)
+    top = git.find_top(project.root)
     if top is None or baseline.head is None:
         edited = claude_code.has_edits(
             session.transcript_path,
             baseline.transcript_offset,
-            workspace.root,
+            project.root,
             baseline.excluded,
         )
         return SessionChange(lines=None if edited else 0), None
     tree = git.read_work_tree(top, STATUS_SECONDS)
     if tree is None:
-        return _not_measured(workspace, session)
-    key = _key(workspace, top, tree, baseline)
+        return _not_measured(project, session)
+    key = _key(project, top, tree, baseline)
     if session.measurement is not None and session.measurement.key == key:
         lines = session.measurement.lines
     else:
-        lines = _count(top, tree, baseline, _prefixes(workspace.root, top, baseline.excluded))
+        lines = _count(top, tree, baseline, _prefixes(project.root, top, baseline.excluded))
         if lines is None:
-            return _not_measured(workspace, session)
-    small = passes_as_small(lines, workspace.policy)
+            return _not_measured(project, session)
+    small = passes_as_small(lines, project.policy)
     return SessionChange(lines=lines), Measurement(key=key, lines=lines, small=small)
 
 
-def work_tree_of(workspace: "Workspace", session: Session) -> tuple[str, tuple[str, ...]] | None:
+def work_tree_of(project: "Project", session: Session) -> tuple[str, tuple[str, ...]] | None:
     """Tell the top of the work tree that is measured, and the paths in it that never count."""
-    top = git.find_top(workspace.root)
+    top = git.find_top(project.root)
     if top is None or session.baseline is None or session.baseline.head is None:
         return None
-    return str(top), _prefixes(workspace.root, top, session.baseline.excluded)
+    return str(top), _prefixes(project.root, top, session.baseline.excluded)
 
 
-def _key(workspace: "Workspace", top: Path, tree: git.WorkTree, baseline: Baseline) -> str:
-    prefixes = _prefixes(workspace.root, top, baseline.excluded)
+def _key(project: "Project", top: Path, tree: git.WorkTree, baseline: Baseline) -> str:
+    prefixes = _prefixes(project.root, top, baseline.excluded)
     paths = without(prefixes, (*tree.changed, *tree.untracked))
     return state_key(os.fspath(top), tree.head, paths)
 
 
-def _not_measured(workspace: "Workspace", session: Session) -> tuple[None, None]:
+def _not_measured(project: "Project", session: Session) -> tuple[None, None]:
     why = "git failed or was late; what this session has changed was not measured"
-    workspace.diagnostics.log("warning", why, session=session.id)
+    project.diagnostics.log("warning", why, session=session.id)
     return None, None
 
 

@@ -37,7 +37,7 @@ from grove_core.text import one_line, shorten
 
 if TYPE_CHECKING:
     from grove_core.model.events import Skip, StatsEvent
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
 IDLE_LIMIT: Final = timedelta(hours=24)
 _UNREADABLE: Final = (
@@ -61,7 +61,7 @@ class SessionUpdate(NamedTuple):
 
 
 def update_session(
-    workspace: "Workspace",
+    project: "Project",
     session_id: str,
     change: Callable[[Session], SessionUpdate],
     *,
@@ -74,34 +74,34 @@ def update_session(
 
     def apply(stored: Session | None) -> Session:
         before = stored if stored is not None else absent()
-        after, decisions = _step(workspace, before, change(before))
+        after, decisions = _step(project, before, change(before))
         done[:] = [(before.gate, decisions)]
         # Under the lock: another process must not take back what this one has just said.
         close_waits = bool(after.intents)
         if literals is None:
-            workspace.prefilter.set_close_waits(session_id, close_waits=close_waits)
+            project.prefilter.set_close_waits(session_id, close_waits=close_waits)
         else:
-            workspace.prefilter.write(session_id, literals, close_waits=close_waits)
+            project.prefilter.write(session_id, literals, close_waits=close_waits)
         return after
 
-    session = workspace.sessions.update(session_id, apply)
+    session = project.sessions.update(session_id, apply)
     [(gate, decisions)] = done
-    _report_quarantined(workspace)
-    _log_decisions(workspace, session.id, decisions)
+    _report_quarantined(project)
+    _log_decisions(project, session.id, decisions)
     # Nothing is known yet of a session that no start has seen.
     observed = session.observed or not session.environment
     if session.gate.status is not gate.status and observed:
-        workspace.plugins.gate_changed(session, gate, session.gate, cause)
+        project.plugins.gate_changed(session, gate, session.gate, cause)
     # Last, since it asks git: what is said above must be on disk if that takes too long.
     if any(decision.baseline_moves for decision in decisions):
         from grove_core.services.session_mode import renew_baseline
 
-        session = renew_baseline(workspace, session)
+        session = renew_baseline(project, session)
     return session, decisions
 
 
 def _step(
-    workspace: "Workspace", before: Session, update: SessionUpdate
+    project: "Project", before: Session, update: SessionUpdate
 ) -> tuple[Session, Sequence[Decision]]:
     gate = update.session.gate
     decisions: list[Decision] = []
@@ -110,7 +110,7 @@ def _step(
         from grove_core.gate import step  # many hooks write a session and leave its gate alone
 
         for event in update.events:
-            gate, decision, notes = step(gate, event, workspace.now, workspace.policy)
+            gate, decision, notes = step(gate, event, project.now, project.policy)
             decisions.append(decision)
             trace += notes
     if update.if_different and gate == before.gate and update.session == before:
@@ -119,29 +119,29 @@ def _step(
         update.session,
         gate=gate,
         trace=extend_trace(update.session.trace, trace),
-        updated_at=workspace.now,
+        updated_at=project.now,
     )
     return session, decisions
 
 
-def _report_quarantined(workspace: "Workspace") -> None:
-    while workspace.sessions.quarantined:
-        found = workspace.sessions.quarantined.pop()
-        workspace.diagnostics.log(
+def _report_quarantined(project: "Project") -> None:
+    while project.sessions.quarantined:
+        found = project.sessions.quarantined.pop()
+        project.diagnostics.log(
             "error",
             f"session state could not be read and was set aside as {found.path}: {found.reason}",
             session=found.session_id,
         )
 
 
-def _log_decisions(workspace: "Workspace", session_id: str, decisions: Iterable[Decision]) -> None:
+def _log_decisions(project: "Project", session_id: str, decisions: Iterable[Decision]) -> None:
     events: list[StatsEvent] = []
     for decision in decisions:
         if decision.finished is not None:
-            events.append(_cycle_event(session_id, decision.finished, workspace.now))
+            events.append(_cycle_event(session_id, decision.finished, project.now))
         if decision.auto_skip is not None:
             events.append(skip_event(session_id, decision.auto_skip, None))
-    workspace.log_events(events)
+    project.log_events(events)
 
 
 def _cycle_event(session_id: str, finished: FinishedCycle, now: datetime) -> "StatsEvent":
@@ -203,24 +203,24 @@ def ticket_of(gate: Gate) -> str | None:
     return ticket.ticket_id if ticket is not None else None
 
 
-def new_session(workspace: "Workspace", call: HookInput) -> Session:
+def new_session(project: "Project", call: HookInput) -> Session:
     """Make the state of a session that grove has not seen yet."""
     return Session(
         id=call.session_id,
         host=claude_code.NAME,
-        cwd=call.cwd or str(workspace.start),
-        project_root=str(workspace.root),
-        created_at=workspace.now,
-        updated_at=workspace.now,
+        cwd=call.cwd or str(project.start),
+        project_root=str(project.root),
+        created_at=project.now,
+        updated_at=project.now,
         transcript_path=call.transcript_path,
         process_id=call.process_id,
         prompt_id=call.prompt_id,
     )
 
 
-def is_over(session: Session, workspace: "Workspace") -> bool:
+def is_over(session: Session, project: "Project") -> bool:
     """Return whether a session has ended, with or without saying so."""
-    if session.ended_at is not None or workspace.now - session.updated_at > IDLE_LIMIT:
+    if session.ended_at is not None or project.now - session.updated_at > IDLE_LIMIT:
         return True
     return session.process_id is not None and not files.is_running(session.process_id)
 
@@ -228,8 +228,8 @@ def is_over(session: Session, workspace: "Workspace") -> bool:
 class OpenSessions:
     """Which sessions of a project may still have something to say: one empty file each."""
 
-    def __init__(self, workspace: "Workspace") -> None:
-        self._directory = workspace.project_cache / "open-sessions"
+    def __init__(self, project: "Project") -> None:
+        self._directory = project.project_cache / "open-sessions"
 
     def add(self, session_id: str) -> None:
         """Note a session."""
@@ -250,31 +250,31 @@ class OpenSessions:
             return ()
 
 
-def finish_ends(workspace: "Workspace") -> None:
+def finish_ends(project: "Project") -> None:
     """Do what follows from the ends that SessionEnd has only written down, in all projects."""
-    home = workspace.paths.home
+    home = project.paths.home
     for session_id in filter(is_session_id, ended_sessions(os.fspath(home))):
         note = home / ENDS_FOLDER / session_id
         try:
-            _finish_end(workspace, session_id, note.read_text())
+            _finish_end(project, session_id, note.read_text())
             note.unlink(missing_ok=True)
         except (OSError, ValueError, StorageError) as error:
-            workspace.diagnostics.log("info", f"an end waits: {error}", session=session_id)
+            project.diagnostics.log("info", f"an end waits: {error}", session=session_id)
 
 
-def _finish_end(workspace: "Workspace", session_id: str, note: str) -> None:
+def _finish_end(project: "Project", session_id: str, note: str) -> None:
     seconds, _, reason = note.partition(" ")
     at = datetime.fromtimestamp(float(seconds), UTC)
-    session = workspace.session(session_id)
+    session = project.session(session_id)
     # One that has gone on since has not ended.
     if session is None or session.ended_at is not None or session.updated_at > at:
         return
-    project = workspace.elsewhere(Path(session.project_root), now=at)
+    project = project.elsewhere(Path(session.project_root), now=at)
     end_session(project, session_id, reason, absent=lambda: session)
 
 
 def end_session(
-    workspace: "Workspace", session_id: str, reason: str, absent: Callable[[], Session]
+    project: "Project", session_id: str, reason: str, absent: Callable[[], Session]
 ) -> None:
     """Close a session's state: what was shown and not used is dismissed; it stays resumable."""
     pending: list[InjectedLearning] = []
@@ -283,39 +283,39 @@ def end_session(
         pending[:] = _pending(stored)
         # The last stop has measured already, and a session that goes on takes a new baseline.
         ended = evolve(
-            dismiss(stored, workspace.now),
-            ended_at=workspace.now,
+            dismiss(stored, project.now),
+            ended_at=project.now,
             baseline=None,
             measurement=None,
         )
         lines = stored.measurement.lines if stored.measurement is not None else None
         measured = SessionChange(lines=lines) if stored.baseline is not None else None
-        note = trace_event(EventType.SESSION_END, workspace.now, reason=reason)
+        note = trace_event(EventType.SESSION_END, project.now, reason=reason)
         return SessionUpdate(ended, [SessionEnded(change=measured)], [note])
 
-    session, _ = update_session(workspace, session_id, change, absent=absent, cause="session_end")
-    _log_dismissals(workspace, session_id, pending)
-    workspace.prefilter.remove(session_id)
+    session, _ = update_session(project, session_id, change, absent=absent, cause="session_end")
+    _log_dismissals(project, session_id, pending)
+    project.prefilter.remove(session_id)
     if _past_reflection(session):
-        OpenSessions(workspace).add(session_id)
+        OpenSessions(project).add(session_id)
     else:
-        OpenSessions(workspace).remove(session_id)
+        OpenSessions(project).remove(session_id)
 
 
-def close_dead_sessions(workspace: "Workspace", current: str) -> list[str]:
+def close_dead_sessions(project: "Project", current: str) -> list[str]:
     """Dismiss for sessions that died in silence, and name what past ones still owe."""
     notices: list[str] = []
-    open_sessions = OpenSessions(workspace)
+    open_sessions = OpenSessions(project)
     for session_id in open_sessions.all():
         if session_id == current:
             continue
-        session = workspace.session(session_id)
+        session = project.session(session_id)
         if session is None:
-            if workspace.sessions.path(session_id).exists():
+            if project.sessions.path(session_id).exists():
                 notices.append(_UNREADABLE.format(session_id=session_id))
-        elif not is_over(session, workspace):
+        elif not is_over(session, project):
             continue
-        elif notice := _past_reflection(_dismiss_stored(workspace, session)):
+        elif notice := _past_reflection(_dismiss_stored(project, session)):
             notices.append(notice)
         open_sessions.remove(session_id)
     return notices
@@ -327,15 +327,15 @@ def _past_reflection(session: Session) -> str:
     return past_reflection(session)
 
 
-def _dismiss_stored(workspace: "Workspace", session: Session) -> Session:
+def _dismiss_stored(project: "Project", session: Session) -> Session:
     pending: list[InjectedLearning] = []
 
     def change(stored: Session | None) -> Session:
         pending[:] = _pending(stored or session)
-        return dismiss(stored or session, workspace.now)
+        return dismiss(stored or session, project.now)
 
-    after = workspace.sessions.update(session.id, change)
-    _log_dismissals(workspace, session.id, pending)
+    after = project.sessions.update(session.id, change)
+    _log_dismissals(project, session.id, pending)
     return after
 
 
@@ -358,14 +358,14 @@ def _pending(session: Session) -> list[InjectedLearning]:
 
 
 def _log_dismissals(
-    workspace: "Workspace", session_id: str, dismissed: Iterable[InjectedLearning]
+    project: "Project", session_id: str, dismissed: Iterable[InjectedLearning]
 ) -> None:
     from grove_core.model.events import Dismissed
 
     for personal in (False, True):
         events = [
-            Dismissed(ts=workspace.now, learning_id=one.learning_id, session_id=session_id)
+            Dismissed(ts=project.now, learning_id=one.learning_id, session_id=session_id)
             for one in dismissed
             if one.personal is personal
         ]
-        workspace.log_events(events, personal=personal)
+        project.log_events(events, personal=personal)

@@ -20,8 +20,8 @@ from grove_core.config.values import printable, unknown_key
 from grove_core.errors import ConfigError
 from grove_core.model.value import USER_ONLY
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.project import Project
 from grove_core.services.packages import blocked_plugins, install_command_named
-from grove_core.workspace import Workspace
 
 _DEFAULT: Final = Origin(source=Source.DEFAULT)
 _MOST_NAMED: Final = 5
@@ -51,17 +51,17 @@ class EffectiveSetting:
         return self.origin.source is not Source.DEFAULT
 
 
-def effective_settings(workspace: Workspace) -> list[EffectiveSetting]:
+def effective_settings(project: Project) -> list[EffectiveSetting]:
     """List every key that is known here, those of plugins' own sections included."""
-    loaded = workspace.loaded_config
+    loaded = project.loaded_config
     own = [row for key in config_keys() for row in _rows_of(key, loaded)]
-    sections = plugin_sections(workspace)
-    return own + [row for name in sections for row in _plugin_rows(name, sections[name], workspace)]
+    sections = plugin_sections(project)
+    return own + [row for name in sections for row in _plugin_rows(name, sections[name], project)]
 
 
-def setting_named(workspace: Workspace, key: str) -> EffectiveSetting:
+def setting_named(project: Project, key: str) -> EffectiveSetting:
     """Find a setting; of an unknown key say what is like it."""
-    rows = {row.key: row for row in effective_settings(workspace)}
+    rows = {row.key: row for row in effective_settings(project)}
     if key in rows:
         return rows[key]
     inside = [name for name in rows if name.startswith(f"{key.rstrip('.')}.")]
@@ -96,9 +96,9 @@ def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
     )
 
 
-def plugin_sections(workspace: Workspace) -> dict[str, type | None]:
+def plugin_sections(project: Project) -> dict[str, type | None]:
     """Map the section of each plugin in use to the class that declares its keys."""
-    plugins = workspace.plugins
+    plugins = project.plugins
     sections = {
         f"backends.{one.value.name}": one.value.settings for one in plugins.memory_backends()
     }
@@ -107,15 +107,13 @@ def plugin_sections(workspace: Workspace) -> dict[str, type | None]:
     return sections
 
 
-def _plugin_rows(
-    section: str, kind: type | None, workspace: Workspace
-) -> Iterator[EffectiveSetting]:
+def _plugin_rows(section: str, kind: type | None, project: Project) -> Iterator[EffectiveSetting]:
     if kind is None:
         return
     # A class with a key that must be given has no defaults as a whole, and no settings without it.
     defaults = validate_plugin_section({}, kind)[0]
-    settings = workspace.plugin_settings(section, kind)[0]
-    untrusted = workspace.untrusted_keys(section, kind)
+    settings = project.plugin_settings(section, kind)[0]
+    untrusted = project.untrusted_keys(section, kind)
     for each in _attributes(kind):
         key = f"{section}.{each.alias}"
         about = setting_of(each)
@@ -124,7 +122,7 @@ def _plugin_rows(
             key=key,
             value=getattr(settings, each.name, None),
             default=getattr(defaults, each.name, None),
-            origin=_origin_of(key, workspace.loaded_config, refused=refused),
+            origin=_origin_of(key, project.loaded_config, refused=refused),
             help=about.help if about is not None else "",
         )
 
@@ -162,37 +160,37 @@ class Findings:
     unused: Sequence[str]
 
 
-def examine_settings(workspace: Workspace) -> Findings:
+def examine_settings(project: Project) -> Findings:
     """Find what is wrong with the configuration, plugins' own sections included."""
-    loaded = workspace.loaded_config
-    sections = plugin_sections(workspace)
+    loaded = project.loaded_config
+    sections = plugin_sections(project)
     problems = list(loaded.problems)
     for name, kind in sections.items():
-        problems += _problems_of_section(name, kind, workspace)
+        problems += _problems_of_section(name, kind, project)
     problems += _unread_variables(sections, loaded)
     unread = [name for name in loaded.plugin_sections if name not in sections]
     return Findings(
         mistakes=[one for one in problems if one.message != NOT_AGREED],
         waiting=[one for one in problems if one.message == NOT_AGREED],
         unused=[
-            *backend_warnings(workspace),
-            *_unknown_overrides(workspace),
-            *_unread_sections(unread, workspace),
+            *backend_warnings(project),
+            *_unknown_overrides(project),
+            *_unread_sections(unread, project),
         ],
     )
 
 
 def _problems_of_section(
-    section: str, kind: type | None, workspace: Workspace
+    section: str, kind: type | None, project: Project
 ) -> Iterator[ConfigProblem]:
-    loaded = workspace.loaded_config
+    loaded = project.loaded_config
     written = loaded.plugin_sections.get(section, {})
     if kind is None:
         for key in written:
             message = "is not known: this plugin has no settings"
             yield _problem(section, key, message, loaded)
         return
-    for text in workspace.plugin_settings(section, kind)[1]:
+    for text in project.plugin_settings(section, kind)[1]:
         names = sorted([*written, *(each.alias for each in _attributes(kind))], key=len)
         named = [key for key in names if text.startswith(f"{printable(key)} ")]
         key = named[-1] if named else ""
@@ -231,23 +229,23 @@ def _unread_variables(
 # --- What is set and has no effect ----------------------------------------------------------------
 
 
-def backend_warnings(workspace: Workspace) -> list[str]:
+def backend_warnings(project: Project) -> list[str]:
     """Name the keys whose backend cannot be used, and how to fix that."""
-    backends = workspace.config.backends
-    states = {state.spec.name: state for state in workspace.library.states}
+    backends = project.config.backends
+    states = {state.spec.name: state for state in project.library.states}
     lines = []
     for key, named in (
         ("backends.primary", backends.primary),
         ("backends.personal", backends.personal),
     ):
-        origin = workspace.loaded_config.origins[key]
+        origin = project.loaded_config.origins[key]
         if not named or origin.source is Source.DEFAULT:
             continue
         name = named.partition("@")[0]
         complaint = ""
         if name not in states:
-            complaint = f"which {_absence(workspace, BACKEND_GROUP, name, states)}"
-        elif key == "backends.personal" and not workspace.library.personal:
+            complaint = f"which {_absence(project, BACKEND_GROUP, name, states)}"
+        elif key == "backends.personal" and not project.library.personal:
             complaint = "which cannot keep personal learnings"
         elif key == "backends.primary" and not states[name].is_active:
             why = f"which cannot be used here: {states[name].why}"
@@ -257,12 +255,12 @@ def backend_warnings(workspace: Workspace) -> list[str]:
     return lines
 
 
-def _absence(workspace: Workspace, group: str, name: str, known: Collection[str]) -> str:
+def _absence(project: Project, group: str, name: str, known: Collection[str]) -> str:
     """Say why a plugin is not there, and what to do."""
-    for blocked in blocked_plugins(workspace, group):
+    for blocked in blocked_plugins(project, group):
         if blocked.name == name:
             return f"is blocked by {blocked.by}: {blocked.fix[:1].lower()}{blocked.fix[1:]}"
-    for entry in workspace.plugins.report().plugins:
+    for entry in project.plugins.report().plugins:
         if (entry.group, entry.name) == (group, name):
             return f"is {entry.state.value}: `grove plugins` says why"
     near = get_close_matches(name, known, n=1)
@@ -272,31 +270,31 @@ def _absence(workspace: Workspace, group: str, name: str, known: Collection[str]
     return f"is not installed: {how} or name another (installed: {installed}){meant}"
 
 
-def _unread_sections(sections: Iterable[str], workspace: Workspace) -> Iterator[str]:
+def _unread_sections(sections: Iterable[str], project: Project) -> Iterator[str]:
     for section in sections:
         family, _, name = section.partition(".")
-        origin = _origin_of_section(section, workspace.loaded_config)
-        known = _known_names(workspace, _GROUPS[family])
-        absence = _absence(workspace, _GROUPS[family], name, known)
+        origin = _origin_of_section(section, project.loaded_config)
+        known = _known_names(project, _GROUPS[family])
+        absence = _absence(project, _GROUPS[family], name, known)
         yield printable(f"{origin}: [{section}] has no effect: {name} {absence}")
 
 
-def _unknown_overrides(workspace: Workspace) -> Iterator[str]:
-    config = workspace.config
+def _unknown_overrides(project: Project) -> Iterator[str]:
+    config = project.config
     tables = (config.backends.overrides, config.ticketing.overrides)
     for (section, group), overrides in zip(_OVERRIDES.items(), tables, strict=True):
-        known = _known_names(workspace, group) if overrides else ()
+        known = _known_names(project, group) if overrides else ()
         for name in overrides:
             if name in known:
                 continue
             key = f"{section}.{name}"
-            origin = workspace.loaded_config.origins.get(key, _DEFAULT)
-            absence = _absence(workspace, group, name, known)
+            origin = project.loaded_config.origins.get(key, _DEFAULT)
+            absence = _absence(project, group, name, known)
             yield printable(f"{origin}: {key} has no effect: {name} {absence}")
 
 
-def _known_names(workspace: Workspace, group: str) -> Collection[str]:
-    plugins = workspace.plugins
+def _known_names(project: Project, group: str) -> Collection[str]:
+    plugins = project.plugins
     offered = plugins.memory_backends() if group == BACKEND_GROUP else plugins.ticket_probes()
     names = [one.name for one in plugins.report().plugins if one.group == group]
     return sorted({*names, *(one.value.name for one in offered)})

@@ -14,7 +14,7 @@ from grove_core.storage import files
 if TYPE_CHECKING:
     from grove_core.model.memory import Synchronised
     from grove_core.plugins.descriptors import Freshness
-    from grove_core.workspace import Workspace
+    from grove_core.project import Project
 
 MOST_SECONDS: Final = 120
 # It inherits nothing that belongs to the hook.
@@ -45,14 +45,14 @@ _HOUR: Final = 3600
 _DAY: Final = 86_400
 
 
-def ages_of(workspace: "Workspace") -> Sequence[str]:
+def ages_of(project: "Project") -> Sequence[str]:
     """Return how old what is known of servers is."""
-    return sentences(servers_of(workspace), workspace.now.timestamp())
+    return sentences(servers_of(project), project.now.timestamp())
 
 
-def servers_of(workspace: "Workspace") -> list[tuple[str, str]]:
+def servers_of(project: "Project") -> list[tuple[str, str]]:
     """Tell of the project's servers what ``sentences`` has to know."""
-    servers = with_server(workspace)
+    servers = with_server(project)
     return [(one.source if one.lists else "", os.fspath(one.mark)) for one in servers]
 
 
@@ -64,32 +64,32 @@ def synchronised_at(fresh: "Freshness") -> datetime | None:
         return None
 
 
-def synchronise_in_background(workspace: "Workspace") -> None:
+def synchronise_in_background(project: "Project") -> None:
     """Sync with the project's servers if the last sync is old or anything is queued."""
     now = time.time()
-    due = any(one.waiting or is_stale(os.fspath(one.mark), now) for one in with_server(workspace))
-    if due and workspace.project_cache.is_dir():
-        mark = workspace.project_cache / BEGUN
+    due = any(one.waiting or is_stale(os.fspath(one.mark), now) for one in with_server(project))
+    if due and project.project_cache.is_dir():
+        mark = project.project_cache / BEGUN
         words = ("maintain", "flush", "--in-background", "-q")
-        run_in_background(workspace, words, mark, "ask servers")
+        run_in_background(project, words, mark, "ask servers")
 
 
-def with_server(workspace: "Workspace") -> "Sequence[Freshness]":
+def with_server(project: "Project") -> "Sequence[Freshness]":
     """Tell of the backends that have a server here how well they stand for it."""
-    return [one for one in workspace.library.freshness() if one.source]
+    return [one for one in project.library.freshness() if one.source]
 
 
-def synchronise(workspace: "Workspace", *, asked: bool) -> "Sequence[tuple[str, Synchronised]]":
+def synchronise(project: "Project", *, asked: bool) -> "Sequence[tuple[str, Synchronised]]":
     """Bring the project's backends and their servers into line."""
-    results = workspace.library.synchronise(_SECONDS, asked=asked)
+    results = project.library.synchronise(_SECONDS, asked=asked)
     if any(done.received for _, done in results):
-        workspace.finder.refresh()
+        project.finder.refresh()
     for name, done in results:
         for receipt in done.delivered:
             where = f" ({receipt.location})" if receipt.location else ""
-            workspace.diagnostics.log("info", f"{receipt.learning_id} has got to {name}{where}")
+            project.diagnostics.log("info", f"{receipt.learning_id} has got to {name}{where}")
         if done.fault:
-            workspace.diagnostics.log("warning", f"{name}: {done.fault}")
+            project.diagnostics.log("warning", f"{name}: {done.fault}")
     return results
 
 
@@ -101,37 +101,37 @@ class Indexed(NamedTuple):
     path: str
 
 
-def index_now(workspace: "Workspace", *, rebuild: bool) -> Indexed | None:
+def index_now(project: "Project", *, rebuild: bool) -> Indexed | None:
     """Bring the index up to date, unless another process is doing that."""
     from grove_core.finder import LOCK_NAME, is_locked
 
-    lock = workspace.project_cache / LOCK_NAME
-    if not workspace.paths.home.is_dir():
-        return _indexed(workspace)
-    files.make_directory(workspace.project_cache)
+    lock = project.project_cache / LOCK_NAME
+    if not project.paths.home.is_dir():
+        return _indexed(project)
+    files.make_directory(project.project_cache)
     if is_locked(lock):
         return None
     with files.locked(lock):
         if rebuild:
-            workspace.cache.remove()
-        return _indexed(workspace)
+            project.cache.remove()
+        return _indexed(project)
 
 
-def _indexed(workspace: "Workspace") -> Indexed:
-    finder = workspace.finder
+def _indexed(project: "Project") -> Indexed:
+    finder = project.finder
     finder.refresh()
-    return Indexed(learnings=len(finder.index), complete=finder.complete, path=workspace.cache.path)
+    return Indexed(learnings=len(finder.index), complete=finder.complete, path=project.cache.path)
 
 
-def index_in_background(workspace: "Workspace") -> None:
+def index_in_background(project: "Project") -> None:
     """Let a process of its own go on where this one had to stop; a fault is only logged."""
-    if workspace.deadline is None or not workspace.project_cache.is_dir():
+    if project.deadline is None or not project.project_cache.is_dir():
         return  # a command takes the time that it needs
-    mark = workspace.project_cache / "index.begun"
-    run_in_background(workspace, ("maintain", "index", "-q"), mark, "index")
+    mark = project.project_cache / "index.begun"
+    run_in_background(project, ("maintain", "index", "-q"), mark, "index")
 
 
-def run_in_background(workspace: "Workspace", words: Sequence[str], mark: Path, what: str) -> None:
+def run_in_background(project: "Project", words: Sequence[str], mark: Path, what: str) -> None:
     """Run a command of grove's for the project, unless that was begun a short while ago."""
     if _was_begun_lately(mark):
         return
@@ -141,17 +141,17 @@ def run_in_background(workspace: "Workspace", words: Sequence[str], mark: Path, 
     try:
         subprocess.Popen(
             # With -P and from elsewhere: a module that lies in the project must not be imported.
-            [sys.executable, "-P", "-c", program, os.fspath(workspace.root), *words],
+            [sys.executable, "-P", "-c", program, os.fspath(project.root), *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            cwd=workspace.paths.home,
-            env=dict(workspace.environment),
+            cwd=project.paths.home,
+            env=dict(project.environment),
             start_new_session=True,
             close_fds=True,
         )
     except OSError as error:
-        workspace.diagnostics.log("warning", f"cannot {what} in the background: {error}")
+        project.diagnostics.log("warning", f"cannot {what} in the background: {error}")
 
 
 def _was_begun_lately(mark: Path) -> bool:

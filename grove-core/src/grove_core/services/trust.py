@@ -9,9 +9,9 @@ from attrs import evolve
 from grove_core.errors import CodecError, StorageError
 from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Area
+from grove_core.project import Project
 from grove_core.services.settings import plugin_sections
 from grove_core.storage.trust import Agreement, TrustRequest, TrustStore
-from grove_core.workspace import Workspace
 
 REQUESTS_SECONDS: Final = 5.0
 
@@ -47,15 +47,15 @@ class TrustState:
         return [one for one in self.asked if one.status is not TrustStatus.TRUSTED]
 
 
-def examine_trust(workspace: Workspace) -> TrustState:
+def examine_trust(project: Project) -> TrustState:
     """Collect what the project's files ask for, and whether it is trusted."""
     agreements: Mapping[str, Agreement] = {}
     fault = ""
     try:
-        agreements = TrustStore(workspace.paths.trust_file).agreements(workspace.root)
+        agreements = TrustStore(project.paths.trust_file).agreements(project.root)
     except (CodecError, StorageError) as error:
         fault = str(error)
-    requests, silent = _requests(workspace)
+    requests, silent = _requests(project)
     places = {one.place for one in agreements.values()}
     asked: dict[str, Asked] = {}  # two that are the same in every word are one
     for one in requests:
@@ -65,29 +65,29 @@ def examine_trust(workspace: Workspace) -> TrustState:
     return TrustState(asked=tuple(asked.values()), silent=tuple(silent), fault=fault)
 
 
-def agree(workspace: Workspace, state: TrustState) -> TrustState:
+def agree(project: Project, state: TrustState) -> TrustState:
     """Record that the user agrees to everything that was found, and to nothing else."""
     requests = [one.request for one in state.asked]
-    aside = TrustStore(workspace.paths.trust_file).agree(workspace.root, requests, workspace.now)
-    fault = f"{workspace.paths.trust_file} could not be understood; it is now {aside}"
+    aside = TrustStore(project.paths.trust_file).agree(project.root, requests, project.now)
+    fault = f"{project.paths.trust_file} could not be understood; it is now {aside}"
     trusted = [evolve(one, status=TrustStatus.TRUSTED) for one in state.asked]
     return evolve(state, asked=tuple(trusted), fault=fault if aside else "")
 
 
-def revoke(workspace: Workspace) -> Sequence[Agreement]:
+def revoke(project: Project) -> Sequence[Agreement]:
     """Forget everything that the user has agreed to in the project."""
-    return TrustStore(workspace.paths.trust_file).revoke(workspace.root)
+    return TrustStore(project.paths.trust_file).revoke(project.root)
 
 
-def _requests(workspace: Workspace) -> tuple[list[TrustRequest], list[str]]:
+def _requests(project: Project) -> tuple[list[TrustRequest], list[str]]:
     """Collect the requests; and name the backends that could not be asked."""
     silent: list[str] = []
-    requests = list(_requests_of_configuration(workspace))
-    for backend in workspace.plugins.memory_backends():
+    requests = list(_requests_of_configuration(project))
+    for backend in project.plugins.memory_backends():
         if backend.value.trust is None:
             continue
-        context = workspace.library.context_for(backend.name, Area.PROJECT)
-        answer = workspace.plugins.call_for_list(
+        context = project.library.context_for(backend.name, Area.PROJECT)
+        answer = project.plugins.call_for_list(
             backend, "trust", TrustRequest, backend.value.trust, context, seconds=REQUESTS_SECONDS
         )
         if answer is None:
@@ -97,7 +97,7 @@ def _requests(workspace: Workspace) -> tuple[list[TrustRequest], list[str]]:
     return requests, silent
 
 
-def _requests_of_configuration(workspace: Workspace) -> Iterator[TrustRequest]:
-    for section, settings_class in plugin_sections(workspace).items():
+def _requests_of_configuration(project: Project) -> Iterator[TrustRequest]:
+    for section, settings_class in plugin_sections(project).items():
         if settings_class is not None:
-            yield from workspace.requests_of_section(section, settings_class).values()
+            yield from project.requests_of_section(section, settings_class).values()

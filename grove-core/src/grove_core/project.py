@@ -84,7 +84,7 @@ class WarmCache:
         return kept[1]
 
 
-class Workspace:
+class Project:
     """A project as seen from one directory, at one moment."""
 
     def __init__(
@@ -102,7 +102,7 @@ class Workspace:
         self.now = now
         self.paths = Paths(grove_home(environment))
         self.root = project_root(start, self.paths.home)
-        self.project = ProjectPaths(self.root, self.paths.home)
+        self.files = ProjectPaths(self.root, self.paths.home)
         self.diagnostics = Diagnostics(self.paths)
         self.sessions = SessionStore(self.paths.sessions, warm.sessions if warm else None)
         self.prefilter = Prefilter(self.paths.cache)
@@ -118,9 +118,9 @@ class Workspace:
         self._warm = warm
         self._tickets: dict[tuple[Path, str], TicketSystems] = {}
 
-    def elsewhere(self, root: Path, now: datetime | None = None) -> "Workspace":
+    def elsewhere(self, root: Path, now: datetime | None = None) -> "Project":
         """Look at another project, or at another moment, in the same way."""
-        other = Workspace(
+        other = Project(
             root,
             self.environment,
             now or self.now,
@@ -138,7 +138,7 @@ class Workspace:
     @property
     def project_cache(self) -> Path:
         """The directory of files derived from this project."""
-        return self.paths.cache / self.project.key
+        return self.paths.cache / self.files.key
 
     @cached_property
     def outbox(self) -> "Outbox":
@@ -217,7 +217,7 @@ class Workspace:
         chosen = self.config.storage.layout
         if chosen is not LayoutSetting.AUTO:
             return StorageLayout(chosen.value)
-        is_single = os.path.exists(self.project.learnings_file)  # noqa: PTH110 - hooks ask
+        is_single = os.path.exists(self.files.learnings_file)  # noqa: PTH110 - hooks ask
         return StorageLayout.SINGLE if is_single else StorageLayout.SPREAD
 
     @cached_property
@@ -290,7 +290,7 @@ class Workspace:
             self.plugins,
             context,
             TicketRules(
-                initialised=self.project.initialised,
+                initialised=self.files.initialised,
                 overrides=ticketing.overrides,
                 listed=ticketing.discovery,
             ),
@@ -301,7 +301,7 @@ class Workspace:
     def log_events(self, events: "Iterable[StatsEvent]", *, personal: bool = False) -> None:
         """Write events to the log; a fault is collected and logged, and does not stop anything."""
         events = list(events)
-        if not events or not (personal or self.project.initialised):
+        if not events or not (personal or self.files.initialised):
             return
         try:
             self.append_events(events, personal=personal)
@@ -313,12 +313,12 @@ class Workspace:
         """Write events to the log, or raise ``StorageError``."""
         from grove_core.event_log import append
 
-        path = self.paths.personal_events if personal else self.project.events_file
+        path = self.paths.personal_events if personal else self.files.events_file
         append(path, events, __version__)
         if back := _spoken_for(events) & self.hidden.keys():
             from grove_core.storage.hidden import unhide
 
-            unhide(self.paths.decay_file if personal else self.project.decay_file, back)
+            unhide(self.paths.decay_file if personal else self.files.decay_file, back)
             self.hidden = {name: one for name, one in self.hidden.items() if name not in back}
 
     @cached_property
@@ -326,7 +326,7 @@ class Workspace:
         """The learnings that decay hides on this machine, by id."""
         from grove_core.storage.hidden import read_decay_run
 
-        paths = (self.paths.decay_file, self.project.decay_file)
+        paths = (self.paths.decay_file, self.files.decay_file)
         return {name: one for path in paths for name, one in read_decay_run(path).hidden.items()}
 
     @cached_property
@@ -345,7 +345,7 @@ class Workspace:
         from grove_core.stats.cache import Numbers
 
         personal = os.fspath(self.paths.personal_events)
-        logs = [*map(os.fspath, event_files(self.project)), personal]
+        logs = [*map(os.fspath, event_files(self.files)), personal]
         return Numbers(self.cache, logs, personal=personal, until=self._half_time())
 
     @cached_property
