@@ -50,10 +50,9 @@ def gather_known(project: Project, session: Session, submission: Submission) -> 
         stored = None if shown.learning_id in found else project.library.get(shown.learning_id)
         if stored is not None:
             found[shown.learning_id] = stored
-    waiting = [entry.learning for entry in project.outbox.entries(project.root)]
     personal |= {key for key, one in found.items() if one.area is Area.PERSONAL}
     return Known(
-        learnings=(*(one.hit.learning for one in found.values()), *waiting),
+        learnings=tuple(one.hit.learning for one in found.values()),
         personal_ids=frozenset(personal),
     )
 

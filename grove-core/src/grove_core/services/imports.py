@@ -176,12 +176,11 @@ class _Importer:
     def __init__(self, project: Project, entries: Sequence[Entry]) -> None:
         self._project = project
         own = {one.learning_id for one in entries}
-        waiting = [entry.learning for entry in project.outbox.entries(project.root)]
         stored = (one.hit.learning for one in project.library.iterate())
         self._summaries: dict[str, str] = {}
         self._by_content: dict[str, str] = {}
         self._there, self._imported = SimilarityIndex(), SimilarityIndex()
-        for learning in (*stored, *waiting):
+        for learning in stored:
             self._summaries[learning.id] = learning.summary
             self._by_content[fingerprint(candidate_from(learning))] = learning.id
             if learning.session_id == IMPORT_SESSION:
