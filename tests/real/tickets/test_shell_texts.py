@@ -8,17 +8,22 @@ from scale import turned_up
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "grove-tickets" / "tests" / "shell_texts"))
-from hard_texts import MEBIBYTE, REPEATED, check, repeated  # noqa: E402 - found by what stands above
+from hard_texts import MEBIBYTE, NESTED, REPEATED, check, nested, repeated  # noqa: E402 - found by what stands above
 from random_scripts import try_scripts  # noqa: E402 - found by what stands above
 
 
 @pytest.mark.parametrize("part", range(2))
 def test_what_bash_runs_is_found(part, tmp_path):
-    count = turned_up(100, 5_000)
-    try_scripts(range(part * count, (part + 1) * count), tmp_path)
+    try_scripts(turned_up(100, 5_000), tmp_path, at_random=True)
 
 
 @pytest.mark.parametrize("size", turned_up([MEBIBYTE], [4000, MEBIBYTE]))
 def test_one_thing_very_often(size):
     for unit in REPEATED:
         check(repeated(unit, size))
+
+
+@pytest.mark.parametrize("depth", turned_up([20], [3, 20, 200]))
+def test_deep_syntax(depth):
+    for opener, closer in NESTED:
+        check(nested(opener, closer, depth))

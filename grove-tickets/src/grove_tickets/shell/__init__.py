@@ -1,17 +1,20 @@
-"""Which commands a shell text would run, read from the text alone.
+"""What a shell command line would run, read from its text alone.
 
-``commands`` gives the simple commands that a shell would start, wrappers such as ``sudo`` and
-``bash -c`` taken off, each with its words, variables and directory. Nothing is run. What only the
-running shell knows (most variables, the output of most programs, the input of ``xargs``) is
-``UNKNOWN`` in a word. Aliases, scripts in files and other machines' shells are not read.
+``commands`` gives the simple commands that running a text would start, wrappers such as ``sudo``
+and ``bash -c`` taken off, each with its words, its variables and its directory. Nothing is run.
+
+What only the running shell knows stays unknown: values of most variables, output of most programs,
+input of ``xargs``. Aliases, scripts in files and other machines' shells are not looked into. A line
+with an unterminated quote runs nothing, nor does what follows it.
 """
 
 from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
-from grove_tickets.shell.scope import Command, Scope
-from grove_tickets.shell.syntax import Budget, TooMuchError
+from grove_tickets.shell.limits import Budget, TooMuchError
+from grove_tickets.shell.model import Command
+from grove_tickets.shell.scope import Scope
 from grove_tickets.shell.walk import Walk
 
 __all__ = ["Command", "commands"]

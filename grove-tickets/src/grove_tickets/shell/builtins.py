@@ -1,18 +1,15 @@
-"""What the shell's own commands change in what is known, and what some commands print."""
+"""What the shell's own commands change in what is known."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from grove_tickets.shell.scope import DONE, FAILED, SILENT, UNCERTAIN, Outcome, Scope
+from grove_tickets.shell.output import DONE, FAILED, SILENT, UNCERTAIN, Outcome
+from grove_tickets.shell.scope import Scope
 from grove_tickets.shell.words import UNKNOWN, is_known
 
 DECLARATIONS: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_CONVERSION: Final = re.compile(r"%(.)", re.DOTALL)
-_PLAIN_CONVERSIONS: Final = frozenset("%sdi")
-_MAX_PRINTED: Final = 65_536
-_ECHO_FLAGS: Final = re.compile(r"-[neE]+")
 _STANDARD_INPUT: Final = frozenset({"/dev/stdin", "/dev/fd/0"})
 _CHANGING: Final = frozenset("Ailnu")
 """Flags of ``declare`` that make of a value something else than its text, or leave it unset."""
@@ -144,59 +141,8 @@ def _mapfile(words: tuple[str, ...], scope: Scope) -> Outcome:
     return _read(words or ("MAPFILE",), scope)
 
 
-def printed(words: tuple[str, ...], stdin: str | None) -> str | None:
-    """Return what a program prints."""
-    if sum(map(len, words)) > _MAX_PRINTED:
-        return None
-    match words:
-        case ("cat",) | ("cat", "-") | ("tee", *_):
-            return stdin
-        case ("echo", *rest):
-            return _echoed(rest)
-        case ("printf", "--", layout, *rest) | ("printf", layout, *rest):
-            return _formatted(layout, rest)
-        case ("which", name) | ("command", "-v", name) | ("type", "-p" | "-P", name):
-            return f"{UNKNOWN}/{name}\n"
-        case _:
-            return None
-
-
-def _echoed(words: list[str]) -> str:
-    flags = ""
-    while words and _ECHO_FLAGS.fullmatch(words[0]):
-        flags += words[0]
-        words = words[1:]
-    text = " ".join(words)
-    if flags.rfind("e") > flags.rfind("E"):
-        text = _escapes(text)
-    return text if "n" in flags else text + "\n"
-
-
-def _formatted(layout: str, words: list[str]) -> str | None:
-    """Return what ``printf`` prints: the layout as often as there are words for it."""
-    pieces = _CONVERSION.split(_escapes(layout))
-    kinds = pieces[1::2]
-    many = UNKNOWN in words and len(words) > 1  # the layout is used who knows how often
-    if many or not is_known(layout) or not _PLAIN_CONVERSIONS.issuperset(kinds):
-        return None
-    wanted = len(kinds) - kinds.count("%")
-    printed = []
-    rest = list(reversed(words))
-    while True:
-        printed.append(pieces[0])
-        for kind, text in zip(kinds, pieces[2::2], strict=True):
-            printed += ["%" if kind == "%" else rest.pop() if rest else "", text]
-        if not rest or not wanted:
-            return "".join(printed)
-
-
-def _escapes(text: str) -> str:
-    """Decode the backslashes of ``printf`` and of ``echo -e`` that agents use."""
-    return re.sub(r"\\([nt\\])", lambda match: {"n": "\n", "t": "\t"}.get(match[1], "\\"), text)
-
-
 _BUILTINS: Final[Mapping[str, Callable[[tuple[str, ...], Scope], Outcome | None]]] = {
-    **dict.fromkeys((":", "}"), lambda _words, _scope: DONE),
+    ":": lambda _words, _scope: DONE,
     "true": lambda _words, _scope: DONE,
     "false": lambda _words, _scope: FAILED,
     **dict.fromkeys(("cd", "pushd"), _cd),

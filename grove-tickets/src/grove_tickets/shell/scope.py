@@ -1,54 +1,32 @@
-"""What a shell knows at one point of a text, and the commands that are found with it."""
+"""What a shell knows at one point of a text."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
+from grove_tickets.shell.syntax import Unit
 from grove_tickets.shell.words import UNKNOWN, is_known
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_MAX_VALUE: Final = 65_536
+MAX_VALUE: Final = 65_536
+"""Values longer than this many characters are not kept."""
+
 _MAX_PATH: Final = 1024
 _MAX_BODIES: Final = 4
+_ENDS_SHELL: Final = frozenset({"exit", "return"})
 
 
-@frozen(kw_only=True)
-class Command:
-    """A simple command that would run."""
+@frozen(eq=False)
+class Function:
+    """A function: its body, and the unit that this is part of."""
 
-    words: tuple[str, ...]
-    environment: Mapping[str, str]
-    directory: str = ""
-    stdin: str | None = None
-
-    @property
-    def program(self) -> str:
-        """The program's name without its directory."""
-        return program_of(self.words[0])
-
-
-def program_of(word: str) -> str:
-    """Return a program's name without its directory."""
-    return word.rsplit("/", 1)[-1]
-
-
-@frozen
-class Outcome:
-    """What a command prints, and whether it succeeds, where the text tells it."""
-
-    output: str | None = None
-    status: bool | None = None
-
-
-SILENT: Final = Outcome("")
-DONE: Final = Outcome("", status=True)
-FAILED: Final = Outcome("", status=False)
-UNCERTAIN: Final = Outcome()
+    unit: Unit
+    body: "Node"
 
 
 @define(eq=False)
@@ -57,43 +35,50 @@ class Scope:
 
     variables: dict[str, str] = field(factory=dict)
     exported: set[str] = field(factory=set)
-    functions: "dict[str, tuple[Node, ...]]" = field(factory=dict)
+    functions: dict[str, tuple[Function, ...]] = field(factory=dict)
     positionals: tuple[str, ...] | None = None
     directory: str = ""
-    exit_trap: str = ""
     stopped: str = ""
-    """The builtin that ended this: ``exit``, ``return``, ``break`` or ``continue``."""
-
     levels: int = 0
     loops: int = 0
     locals: dict[str, str | None] | None = None
-    changed: set[str] = field(factory=set)
-    """The variables that were set; of a loop or function, ``""`` if a part of it may be left."""
+    departed: "list[Scope]" = field(factory=list)
+    exit_trap: str = ""
 
     def copy(self) -> "Scope":
-        """Return what a branch starts with."""
-        variables, functions = dict(self.variables), dict(self.functions)
-        return evolve(self, variables=variables, functions=functions, exported=set(self.exported))
+        """Return what a branch starts with; stops in it count as stops here."""
+        return Scope(
+            dict(self.variables),
+            set(self.exported),
+            dict(self.functions),
+            self.positionals,
+            self.directory,
+            self.stopped,
+            self.levels,
+            self.loops,
+            self.locals,
+            self.departed,
+            self.exit_trap,
+        )
 
     def subshell(self) -> "Scope":
         """Return what a subshell starts with."""
-        return evolve(self.copy(), exit_trap="", loops=0, changed=set())
+        shell = self.copy()
+        shell.departed, shell.exit_trap, shell.loops = [], "", 0
+        return shell
 
     def program(self, environment: Mapping[str, str]) -> "Scope":
         """Return what a shell that is started as a program starts with."""
-        variables = {
+        variables: dict[str, str] = {
             name: value if name in self.exported else UNKNOWN
             for name, value in self.variables.items()
         }
+        variables |= environment
         functions = {
-            name: bodies for name, bodies in self.functions.items() if f"{name}()" in self.exported
+            name: body for name, body in self.functions.items() if f"{name}()" in self.exported
         }
-        return Scope(
-            {**variables, **environment},
-            {*self.exported, *environment},
-            functions,
-            directory=self.directory,
-        )
+        exported = self.exported | environment.keys()
+        return Scope(variables, exported, functions, directory=self.directory)
 
     def environment(self, more: Mapping[str, str]) -> Mapping[str, str]:
         """Return the variables whose values are known, and further ones."""
@@ -102,16 +87,15 @@ class Scope:
 
     def assign(self, name: str, value: str) -> None:
         """Set a variable."""
-        self.changed.add(name)
-        self.variables[name] = UNKNOWN if len(value) > _MAX_VALUE else value
+        self.variables[name] = UNKNOWN if len(value) > MAX_VALUE else value
 
     def forget(self, names: Iterable[str]) -> None:
         """Note that the values of variables are not known any more."""
-        for name in filter(None, names):
-            self.assign(name, UNKNOWN)
+        for name in names:
+            self.variables[name] = UNKNOWN
 
     def restore(self, values: Mapping[str, str | None]) -> None:
-        """Return variables the values that they had, if any."""
+        """Return variables the values back that they had, if any."""
         for name, value in values.items():
             if value is None:
                 self.variables.pop(name, None)
@@ -132,38 +116,71 @@ class Scope:
         """Run nothing more here."""
         self.stopped, self.levels = how, levels
 
-    def become(self, ends: "list[Scope]") -> None:
-        """Go on from where several ways may have led, with what they all agree on."""
-        going = [end for end in ends if not end.stopped]
-        if len(going) < len(ends):
-            self.changed.add("")
-        first, *others = going or ends[:1]
-        functions = self.functions
-        for name in _STATE:
-            setattr(self, name, getattr(first, name))
-        for other in others:
-            self._agree(other)
-        if len(ends) > 1:
-            for end in ends:
-                for name, bodies in end.functions.items():
-                    all_of_them = dict.fromkeys(
-                        (*self.functions.get(name, functions.get(name, ())), *bodies)
-                    )
-                    self.functions[name] = tuple(all_of_them)[:_MAX_BODIES]
+    def departures(self, since: int, how: str) -> "list[Scope]":
+        """Take out what was known where commands under a condition stopped."""
+        recent = self.departed[since:]
+        self.departed[since:] = [scope for scope in recent if scope.stopped != how]
+        found = [scope for scope in recent if scope.stopped == how]
+        for scope in found:
+            scope.stopped = ""
+        return found
 
-    def _agree(self, other: "Scope") -> None:
-        names = self.variables.keys() | other.variables.keys()
-        differ = [one for one in names if self.variables.get(one) != other.variables.get(one)]
-        self.variables |= dict.fromkeys(differ, UNKNOWN)
+    def end_round(self, since: int) -> "tuple[list[Scope], list[Scope]]":
+        """End a round of a loop."""
+        recent = self.departed[since:]
+        self.departed[since:] = [scope for scope in recent if scope.stopped in _ENDS_SHELL]
+        ends = [self.copy(), *(scope for scope in recent if scope.stopped not in _ENDS_SHELL)]
+        going: list[Scope] = []
+        leaving: list[Scope] = []
+        for end in ends:
+            goes_on = end.stopped in {"", "continue"} and end.levels <= 1
+            (going if goes_on else leaving).append(end)
+            if end.levels > 1:
+                end.levels -= 1
+            elif end.stopped not in _ENDS_SHELL:
+                end.stop("")
+        return going, leaving
+
+    def join(self, ends: "list[Scope]") -> None:
+        """Go on from where several ways meet, with what all of them agree on."""
+        going = [end for end in ends if not end.stopped]
+        stopped = [end for end in ends if end.stopped]
+        first, *others = going or [stopped.pop()]
+        self.departed += [end.copy() for end in stopped]
+        self._become(first.copy())
+        for other in others:
+            self.merge(other)
+
+    def merge(self, other: "Scope") -> bool:
+        """Keep only what another scope agrees on, but the functions of both."""
+        names = {
+            name
+            for name in self.variables.keys() | other.variables.keys()
+            if self.variables.get(name) != other.variables.get(name)
+        }
+        less = any(self.variables.get(name) != UNKNOWN for name in names)
+        self.forget(names)
         self.exported |= other.exported
+        for name, bodies in other.functions.items():
+            known = self.functions.get(name, ())
+            more = tuple(body for body in bodies if body not in known)
+            self.functions[name] = (*known, *more)[:_MAX_BODIES]
         self.exit_trap = other.exit_trap or self.exit_trap
         if self.positionals != other.positionals:
+            less = less or self.positionals is not None
             self.positionals = None
         if self.directory != other.directory:
+            less = less or self.directory != UNKNOWN
             self.directory = UNKNOWN
+        return less
+
+    def _become(self, other: "Scope") -> None:
+        for name in _STATE:
+            setattr(self, name, getattr(other, name))
 
 
 _STATE: Final = (
-    "variables", "exported", "functions", "positionals", "directory", "exit_trap", "stopped",
-    "levels",
+    "variables", "exported", "functions", "positionals", "directory", "stopped", "levels",
+    "exit_trap",
 )  # fmt: skip
+"""What the ways through a condition may differ in."""

@@ -5,17 +5,32 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from grove_tickets.shell.builtins import DECLARATIONS, declare, hide, printed, run_builtin
-from grove_tickets.shell.expansion import Expander, source_of
-from grove_tickets.shell.scope import SILENT, UNCERTAIN, Command, Outcome, Scope, program_of
-from grove_tickets.shell.syntax import HERE_STRING, TAKEN_OUT, Budget
+from attrs import evolve
+
+from grove_tickets.shell.braces import expand_braces
+from grove_tickets.shell.builtins import DECLARATIONS, declare, hide, run_builtin
+from grove_tickets.shell.expansion import Expander
+from grove_tickets.shell.limits import Budget
+from grove_tickets.shell.model import Command
+from grove_tickets.shell.output import SILENT, UNCERTAIN, Outcome, printed
+from grove_tickets.shell.scope import Function, Scope
+from grove_tickets.shell.syntax import (
+    Assignment,
+    Heredoc,
+    Item,
+    ProcessSubstitution,
+    Redirection,
+    Simple,
+    Unit,
+    Word,
+)
 from grove_tickets.shell.words import UNKNOWN
-from grove_tickets.shell.wrappers import SHELLS, Inner, unwrap
+from grove_tickets.shell.wrappers import SHELLS, Inner, program_of, unwrap
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_READS: Final = frozenset({"<", "<&", "<>"})
+_WRITES: Final = frozenset({">", ">>", ">|", ">&", "&>", "&>>"})
 _STANDARD_OUTPUT: Final = frozenset({"/dev/stdout", "/dev/fd/1", "1"})
 _STANDARD_INPUT: Final = frozenset({"/dev/stdin", "/dev/fd/0", "0"})
 _READ_SCRIPTS: Final = SHELLS | {".", "source"}
@@ -37,11 +52,11 @@ class CommandRunner(Expander):
     def __init__(self, budget: Budget, found: list[Command]) -> None:
         super().__init__(budget)
         self.found = found
-        self._active: list[Node] = []
+        self._active: list[Function] = []
 
     @abstractmethod
-    def visit(self, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
-        """Follow a statement."""
+    def visit(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
+        """Follow what is below a node of an outline."""
 
     @abstractmethod
     def run_text(self, text: str, scope: Scope, stdin: str | None) -> Outcome:
@@ -51,98 +66,92 @@ class CommandRunner(Expander):
     def run_shell(self, text: str, scope: Scope, stdin: str | None) -> Outcome:
         """Follow shell text in a shell of its own, up to its end."""
 
-    def simple(
-        self, node: "Node", scope: Scope, stdin: str | None, more: "Sequence[Node]" = ()
-    ) -> Outcome:
-        """Follow a simple command, or assignments alone."""
-        alone = node.type == "variable_assignment"
-        children = [node] if alone else [one for one in node.children if one.type != "comment"]
-        redirects = [*(one for one in children if one.type == "file_redirect"), *more]
-        assignments = [one for one in children if one.type == "variable_assignment"]
-        items = [one for one in children if one not in redirects and one not in assignments]
-        # The grammar counts words behind a redirection to it.
-        items += [one for redirect in redirects for one in _targets(redirect)[1:]]
-        if node.type in {"declaration_command", "unset_command"}:
-            return self._declare(items, assignments, scope)
+    def simple(self, command: Simple, scope: Scope, stdin: str | None) -> Outcome:
+        """Follow a simple command."""
+        count = 0
+        while count < len(command.items) and isinstance(command.items[count], Assignment):
+            count += 1
+        assignments = [item for item in command.items[:count] if isinstance(item, Assignment)]
+        items = command.items[count:]
         words, script = self._words(items, scope)
-        stdin, discards = self.redirect(redirects, scope, stdin)
+        stdin, discards = self.redirect(command.redirections, scope, stdin)
         stdin = stdin if script is None else script
-        values = {}
-        for item in assignments:
-            name, value = self._assignment(item, scope)
-            values[name] = value
-            if not words:
-                scope.assign(name, value)
-        outcome = SILENT
-        if words:
-            outcome = self._run(tuple(words), values, scope, stdin, Runs.ANYTHING)
+        if words and words[0] in DECLARATIONS and words[0] not in scope.functions:
+            outcome = self._declare(items, scope)
+        elif words:
+            environment = {item.name: self._value(item, scope) for item in assignments}
+            outcome = self._run(tuple(words), environment, scope, stdin, Runs.ANYTHING)
+        else:
+            for item in assignments:
+                scope.assign(item.name, self._value(item, scope))
+            outcome = SILENT
         return Outcome("", outcome.status) if discards else outcome
 
     def redirect(
-        self, redirects: "Sequence[Node]", scope: Scope, stdin: str | None
+        self, redirections: Sequence[Redirection], scope: Scope, stdin: str | None
     ) -> tuple[str | None, bool]:
-        """Follow redirections: return the standard input, and whether the output goes elsewhere."""
+        """Follow redirections."""
         discards = False
-        for redirect in redirects:
-            target = _targets(redirect)[0]
-            signs = [one for one in redirect.children if one.start_byte < target.start_byte]
-            descriptor = next((source_of(one) for one in signs if one.is_named), "")
-            operator = next((one.type for one in signs if not one.is_named), "")
-            if operator in _READS:
-                read = self._read(target, scope, stdin)
-                stdin = read if descriptor in {"", "0"} else stdin
+        for redirection in redirections:
+            descriptor = redirection.descriptor
+            if redirection.operator in _WRITES:
+                assert isinstance(redirection.target, Word)
+                target = self.text(redirection.target, scope)
+                elsewhere = descriptor in {"", "1"} and target not in _STANDARD_OUTPUT
+                discards = discards or elsewhere
             else:
-                elsewhere = self.text(target, scope) not in _STANDARD_OUTPUT
-                discards = discards or (elsewhere and descriptor in {"", "1"})
+                read = self._read(redirection, scope, stdin)
+                stdin = read if descriptor in {"", "0"} else stdin
         return stdin, discards
 
-    def _read(self, target: "Node", scope: Scope, stdin: str | None) -> str | None:
-        heredoc = TAKEN_OUT.fullmatch(source_of(target))
-        if heredoc is not None:
-            return self.heredoc(int(heredoc[1]), scope)
-        if target.type == "process_substitution":
-            return self.substitute(target, scope)
-        text = self.text(target, scope)
-        if text.startswith(HERE_STRING):
-            return text[1:] + "\n"
-        return stdin if text in _STANDARD_INPUT else None
+    def _read(self, redirection: Redirection, scope: Scope, stdin: str | None) -> str | None:
+        match redirection.target:
+            case Heredoc(body=body):
+                return self.text(body, scope)
+            case Word(parts=(ProcessSubstitution(script=script, reads=False),)):
+                return self.substitute(script, scope)
+            case Word() as word:
+                text = self.text(word, scope)
+                if redirection.operator == "<<<":
+                    return text + "\n"
+                return stdin if text in _STANDARD_INPUT else None
 
-    def _words(self, items: "Sequence[Node]", scope: Scope) -> tuple[list[str], str | None]:
-        """Expand words; return the script too that a shell gets by ``bash <(…)``."""
-        if len(items) > 1 and items[1].type == "process_substitution":
-            words = self.fields(items[:1], scope)
-            output = self.substitute(items[1], scope)
-            is_script = len(words) == 1 and program_of(words[0]) in _READ_SCRIPTS
-            words += ["/dev/stdin" if is_script else UNKNOWN, *self.fields(items[2:], scope)]
-            return words, output if is_script else None
-        return self.fields(items, scope), None
+    def _words(self, items: Sequence[Item], scope: Scope) -> tuple[list[str], str | None]:
+        """Expand words; give the script too that a shell gets by ``bash <(…)``."""
+        match items:
+            case (head, Word(parts=(ProcessSubstitution(script=script, reads=False),)), *rest):
+                words = self.fields([head], scope)
+                output = self.substitute(script, scope)
+                is_script = len(words) == 1 and program_of(words[0]) in _READ_SCRIPTS
+                words += ["/dev/stdin" if is_script else UNKNOWN, *self.fields(rest, scope)]
+                return words, output if is_script else None
+            case _:
+                return self.fields(items, scope), None
 
-    def _assignment(self, node: "Node", scope: Scope) -> tuple[str, str]:
-        """Return name and value; those of arrays and their elements are not kept."""
-        target, operator, *value = node.children
-        name = source_of(target).partition("[")[0]
-        if value and value[0].type == "array":
-            self.fields(value[0].named_children, scope)
-            return name, UNKNOWN
-        text = self.text(value[0], scope) if value else ""
-        if target.type == "subscript":
-            return name, UNKNOWN
-        return name, scope.variables.get(name, UNKNOWN) + text if operator.type == "+=" else text
+    def _value(self, item: Assignment, scope: Scope) -> str:
+        """Return the value of an assignment; those of arrays and their elements are not kept."""
+        text = self.text(item.word, scope)
+        if item.elements is not None:
+            self.fields(item.elements, scope)
+            return UNKNOWN
+        if item.operator == "+=":
+            return scope.variables.get(item.name, UNKNOWN) + text
+        return text if item.operator == "=" else UNKNOWN
 
-    def _declare(
-        self, items: "Sequence[Node]", assignments: "Sequence[Node]", scope: Scope
-    ) -> Outcome:
-        words = tuple(self.fields(items, scope))
-        if words[0] in {"unset", "unsetenv"}:
-            return run_builtin(words, scope) or SILENT
+    def _declare(self, items: Sequence[Item], scope: Scope) -> Outcome:
+        assignments = [item for item in items if isinstance(item, Assignment)]
+        others = [item for item in items if not isinstance(item, Assignment)]
+        words = tuple(self.fields(others, scope))
+        names = [item.name for item in assignments]
+        plain = [word.partition("=")[0] for word in words[1:] if word[:1] not in {"-", "+"}]
         if words[0] == "local" and scope.locals is None:
             return SILENT  # an error outside functions
-        names = [source_of(one.children[0]).partition("[")[0] for one in assignments]
-        plain = [word.partition("=")[0] for word in words[1:] if word[:1] not in {"-", "+"}]
         if words[0] in {"local", "declare", "typeset"} and "-g" not in words:
             hide([*names, *plain], scope)
         for item in assignments:
-            scope.assign(*self._assignment(item, scope))
+            for parts in expand_braces(item.word.parts):
+                value = self._value(evolve(item, word=Word(tuple(parts))), scope)
+                scope.assign(item.name, value)
         declare(words, names, scope)
         return SILENT
 
@@ -156,14 +165,9 @@ class CommandRunner(Expander):
     ) -> Outcome:
         """Follow a command whose words are known as far as they can be."""
         with self.budget:
-            if words[0] == "{":  # behind words such as `time`, which the grammar takes for programs
-                words = words[1:] or (":",)
             if runs is Runs.ANYTHING and words[0] in scope.functions:
                 return self._call(words, environment, scope, stdin)
             if runs is not Runs.PROGRAMS:
-                if words[0] in DECLARATIONS:
-                    declare(words, (), scope)
-                    return SILENT
                 outcome = run_builtin(words, scope)
                 if outcome is not None:
                     return outcome
@@ -183,9 +187,13 @@ class CommandRunner(Expander):
         stdin: str | None,
     ) -> Outcome:
         self.budget.spend(_STEPS_OF_A_COMMAND + len(scope.variables) // 4)
-        known = scope.environment(environment)
         self.found.append(
-            Command(words=words, environment=known, directory=scope.directory, stdin=stdin)
+            Command(
+                words=words,
+                environment=scope.environment(environment),
+                directory=scope.directory,
+                stdin=stdin,
+            )
         )
         if words[:2] == ("printf", "-v"):
             scope.forget(words[2:3])
@@ -200,48 +208,43 @@ class CommandRunner(Expander):
         stdin: str | None,
     ) -> Outcome:
         """Follow the bodies that a function may have."""
-        outer = scope.positionals, scope.loops, scope.locals, scope.changed
+        outer = scope.positionals, scope.loops, scope.locals
         hidden: dict[str, str | None] = {}
         scope.positionals, scope.loops, scope.locals = words[1:], 0, hidden
-        scope.changed = set()
         hide(list(environment), scope)
         scope.variables |= environment
-        ends = []
-        outcome = UNCERTAIN
-        for function in scope.functions[words[0]]:
-            ends.append(scope.copy())
-            outcome = self._body(function, ends[-1], stdin)
-        scope.become(ends)
-        scope.positionals, scope.loops, scope.locals, changed = outer
+        ends = [scope.copy() for _ in scope.functions[words[0]]]
+        outcomes = [
+            self._body(function, end, stdin)
+            for function, end in zip(scope.functions[words[0]], ends, strict=True)
+        ]
+        scope.join(ends)
+        scope.positionals, scope.loops, scope.locals = outer
         scope.restore(hidden)
-        if len(ends) > 1 or "" in scope.changed:
-            outcome = UNCERTAIN
-        scope.changed = scope.changed | changed
-        return outcome
+        return outcomes[0] if len(outcomes) == 1 else UNCERTAIN
 
-    def _body(self, function: "Node", scope: Scope, stdin: str | None) -> Outcome:
+    def _body(self, function: Function, scope: Scope, stdin: str | None) -> Outcome:
         """Follow the body of a function; of one that calls itself only the first rounds."""
-        body = function.child_by_field_name("body")
-        if body is None or self._active.count(function) >= _MAX_RECURSION:
+        if self._active.count(function) >= _MAX_RECURSION:
             return UNCERTAIN
+        waiting = len(scope.departed)
         self._active.append(function)
-        redirects = function.children_by_field_name("redirect")
-        stdin, discards = self.redirect(redirects, scope, stdin)
-        outcome = self.visit(body, scope, stdin)
+        outcome = self.visit(function.unit, function.body, scope, stdin)
         self._active.pop()
         if scope.stopped == "return":
             scope.stop("")
-        if "" in scope.changed:
-            scope.forget(list(scope.changed))
-        return Outcome("", outcome.status) if discards else outcome
+        elsewhere = scope.departures(waiting, "return")
+        if elsewhere:
+            scope.join([scope.copy(), *elsewhere])
+            return UNCERTAIN
+        return outcome
 
     def _follow(
         self, inner: Inner, environment: Mapping[str, str], scope: Scope, stdin: str | None
     ) -> Outcome:
         """Follow what a wrapper runs."""
-        script = stdin if inner.reads_script else inner.script
         if inner.same_shell:
-            return self._evaluate(script, inner, environment, scope, stdin)
+            return self._evaluate(inner, environment, scope, stdin)
         environment = {**({} if inner.is_clean else environment), **inner.environment}
         target = scope
         if inner.directory or inner.is_clean or inner.unset:
@@ -257,6 +260,7 @@ class CommandRunner(Expander):
                 scope.exit_trap = ""
                 scope.stop("exit")
             return outcome
+        script = stdin if inner.reads_script else inner.script
         if script is None:
             return UNCERTAIN
         shell = target.program(environment)
@@ -264,14 +268,10 @@ class CommandRunner(Expander):
         return self.run_shell(script, shell, None if inner.reads_script else stdin)
 
     def _evaluate(
-        self,
-        script: str | None,
-        inner: Inner,
-        environment: Mapping[str, str],
-        scope: Scope,
-        stdin: str | None,
+        self, inner: Inner, environment: Mapping[str, str], scope: Scope, stdin: str | None
     ) -> Outcome:
         """Follow ``eval`` and ``source``."""
+        script = stdin if inner.reads_script else inner.script
         if script is None:
             scope.forget(list(scope.variables))
             return UNCERTAIN
@@ -280,8 +280,3 @@ class CommandRunner(Expander):
         outcome = self.run_text(script, scope, None if inner.reads_script else stdin)
         scope.restore(hidden)
         return outcome
-
-
-def _targets(redirect: "Node") -> "list[Node]":
-    """Return the file of a redirection, and the words that follow it."""
-    return redirect.children_by_field_name("destination") or redirect.children[-1:]

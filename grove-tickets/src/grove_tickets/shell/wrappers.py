@@ -1,20 +1,17 @@
 """Programs that run another command: ``sudo``, ``env``, ``xargs``, ``bash -c`` and their like."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from attrs import evolve, field, frozen
 
 from grove_tickets.arguments import parse
-from grove_tickets.shell.scope import program_of
+from grove_tickets.shell.prefixes import Prefix, find_prefix
 from grove_tickets.shell.words import UNKNOWN, is_known
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _STANDARD_INPUT: Final = frozenset({"/dev/stdin", "/dev/fd/0"})
-_TABLE: Final = Path(__file__).parent / "wrappers.toml"
 _MAX_RUNS: Final = 100
 SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ash"})
 
@@ -36,54 +33,30 @@ class Inner:
     directory: str = ""
 
 
-@frozen(kw_only=True)
-class _Prefix:
-    """Where the arguments of a program end and the command begins that it runs."""
-
-    names: Sequence[str] = ()
-    options: str = ""
-    skip: int = 0
-    behind: str = ""
-    scripts: str = ""
-    joins: bool = False
-    package: bool = False
-    cleans: bool = False
-
-
-@cache
-def _table() -> tuple[Mapping[str, _Prefix], Mapping[str, str]]:
-    import tomli
-
-    table = tomli.loads(_TABLE.read_text(encoding="utf-8"))
-    prefixes = [_Prefix(**entry) for entry in table["wrapper"]]
-    return {name: one for one in prefixes for name in one.names}, table["before_subcommand"]
+def program_of(word: str) -> str:
+    """Return a program's name without its directory."""
+    return word.rsplit("/", 1)[-1]
 
 
 def unwrap(words: tuple[str, ...], *, builtins: bool = True) -> tuple[Inner, ...] | None:
-    """Take a wrapping program off a command; ``None`` where it is none."""
-    name = program_of(words[0])
+    """Take a wrapping program off a command."""
     handler = _BUILTINS.get(words[0]) if builtins else None
-    handler = handler or _HANDLERS.get(name)
     if handler is not None:
         return handler(words[1:])
-    prefixes, options = _table()
-    rest = words[1:]
-    if name in options:
-        positionals = parse(rest, options[name].split(), interspersed=False).positionals
-        for count in (2, 1):
-            subcommand = " ".join((name, *positionals[:count]))
-            if subcommand in prefixes and len(positionals) >= count:
-                name, rest = subcommand, positionals[count:]
-                break
-    return _prefixed(prefixes[name], rest) if name in prefixes else None
+    name = program_of(words[0])
+    handler = _HANDLERS.get(name)
+    if handler is not None:
+        return handler(words[1:])
+    found = find_prefix(name, words[1:])
+    return None if found is None else _prefixed(*found)
 
 
-def _prefixed(prefix: _Prefix, words: tuple[str, ...]) -> tuple[Inner, ...]:
-    """Take off a wrapper that the table describes."""
-    arguments = parse(words, prefix.options.split(), interspersed=False)
+def _prefixed(prefix: Prefix, words: tuple[str, ...]) -> tuple[Inner, ...]:
+    """Take off a wrapper that the table of them describes."""
+    arguments = parse(words, prefix.valued.split(), interspersed=False)
     flags = prefix.scripts.split()
     script = arguments.value(*flags)
-    rest = arguments.positionals[prefix.skip :]
+    rest = arguments.positionals[prefix.skipped :]
     if script is None and len(rest) > 1 and rest[0] in flags:
         script = rest[1]
     if script is not None:
@@ -93,7 +66,7 @@ def _prefixed(prefix: _Prefix, words: tuple[str, ...]) -> tuple[Inner, ...]:
         rest = words[marks[0] + 1 :] if marks else ()
     if prefix.joins:
         return (Inner(script=" ".join(rest)),) if rest else ()
-    if prefix.package and rest:
+    if prefix.is_package and rest:
         after = rest[2:] if rest[1:2] == ("--",) else rest[1:]
         rest = (program_of(rest[0]).split("@")[0], *after)
     cleans = prefix.cleans and not arguments.has("-E", "--preserve-env")
@@ -220,11 +193,6 @@ def _shell(words: tuple[str, ...]) -> tuple[Inner, ...]:
     return (Inner(reads_script=True, arguments=rest[1:]),)
 
 
-def _coproc(words: tuple[str, ...]) -> tuple[Inner, ...]:
-    words = words[words[1:2] == ("{",) :]
-    return (Inner(words=words, builtins=True),) if words else ()
-
-
 def _eval(words: tuple[str, ...]) -> tuple[Inner, ...]:
     return (Inner(script=" ".join(words[words[:1] == ("--",) :]), same_shell=True),)
 
@@ -245,7 +213,6 @@ _PARALLEL_VALUED: Final = (
 )
 _BUILTINS: Final[Mapping[str, Callable[[tuple[str, ...]], tuple[Inner, ...] | None]]] = {
     **dict.fromkeys(("command", "builtin"), _command_builtin),
-    "coproc": _coproc,
     "exec": _exec,
     "eval": _eval,
     **dict.fromkeys((".", "source"), _source),
