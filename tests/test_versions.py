@@ -55,7 +55,7 @@ def test_extensions_ask_for_a_core_of_their_minor_version(path):
 def test_the_workspace_names_every_package():
     text = tomllib.loads((ROOT / "pyproject.toml").read_text())
     names = sorted(path.parent.name for path in PROJECTS)
-    assert sorted(text["tool"]["uv"]["project"]["members"]) == names
+    assert sorted(text["tool"]["uv"]["workspace"]["members"]) == names
     assert sorted(text["project"]["dependencies"]) == names
     layers = text["tool"]["importlinter"]["root_packages"]
     assert sorted(layers) == [name.replace("-", "_") for name in names]

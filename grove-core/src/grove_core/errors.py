@@ -21,10 +21,6 @@ class CodecError(GroveError):
     """Stored text could not be turned into a value."""
 
 
-class InvalidStateError(GroveError):
-    """The gate or a session was asked for something its state does not allow."""
-
-
 class SessionNotFoundError(GroveError):
     """No session has the given id."""
 
@@ -35,10 +31,6 @@ class LearningNotFoundError(GroveError):
 
 class ConfigError(GroveError):
     """A configuration file could not be used."""
-
-
-class DiscoveryError(GroveError):
-    """A ticket system or a memory backend could not be found."""
 
 
 class ReflectionError(GroveError):

@@ -10,7 +10,6 @@ from grove_core.injection import VIA_PROMPT
 from grove_core.model.memory import Query
 from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent
-from grove_core.retrieval.choosing import most_for_prompt
 from grove_core.retrieval.terms import asked_in, files_named_in
 from grove_core.services.recall import recall, remember
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
@@ -46,7 +45,9 @@ def _matches(project: "Project", call: HookInput) -> str:
         return ""
     retrieval = project.config.retrieval
     given = sum(one.via == VIA_PROMPT for one in session.injected)
-    limit = most_for_prompt(retrieval, given) if call.prompt.strip() else 0
+    limit = min(retrieval.max_per_prompt, retrieval.max_per_session - given)
+    if not (retrieval.on_prompt and call.prompt.strip()):
+        limit = 0
     if limit <= 0:
         return ""
     asked = asked_in(call.prompt)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.model.usage import LearningStats
 from grove_core.retrieval.entry import Entry
@@ -11,25 +11,6 @@ from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_core.retrieval.terms import IndexedText, file_keys, tag_keys
 from grove_core.similarity import overlap
 from grove_core.stats.lines import microseconds
-
-if TYPE_CHECKING:
-    from typing import Protocol
-
-    class PromptLimits(Protocol):
-        """What is configured for prompts."""
-
-        @property
-        def on_prompt(self) -> bool:
-            """Whether anything is shown with them."""
-
-        @property
-        def max_per_prompt(self) -> int:
-            """At most this many with one prompt."""
-
-        @property
-        def max_per_session(self) -> int:
-            """At most this many with all prompts of a session."""
-
 
 MOST_WITHOUT_QUERY: Final = 3
 RECENT_DAYS: Final = 30
@@ -118,12 +99,6 @@ def choose_without_query(
     for one in sorted(ranked, key=worth, reverse=True):
         selection.place(one, "")
     return selection.choice()
-
-
-def most_for_prompt(retrieval: "PromptLimits", given: int) -> int:
-    """Return how many learnings may be shown with a prompt."""
-    left = retrieval.max_per_session - given
-    return min(retrieval.max_per_prompt, left) if retrieval.on_prompt else 0
 
 
 def exact_matches(tags: Iterable[str], files: Iterable[str], said: str) -> frozenset[str]:
