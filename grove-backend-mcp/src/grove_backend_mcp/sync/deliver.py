@@ -1,7 +1,7 @@
 """Bringing what waits to the server: one process at a time, each learning until it is there."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -87,20 +87,21 @@ class Deliverer:
 
     def deliver(self, seconds: float, *, asked: bool = False) -> Delivered:
         """Deliver what waits, as far as the time goes."""
-        if not self._due(asked=asked):
-            return Delivered(refused=self._put_off())
         until, tried, done = time.monotonic() + seconds, set[str](), Delivered()
-        try:
-            with self.alone(min(_LOCK_SECONDS, seconds)):
-                while self._go(done, tried, until, asked=asked or bool(done.ids)):
-                    pass
-        except ServerFaultError as fault:
-            done.fault = fault.detail
+        if self._due(asked=asked):
+            try:
+                with self.alone(min(_LOCK_SECONDS, seconds)):
+                    while self._go(done, tried, until, asked=asked or bool(done.ids)):
+                        pass
+            except ServerFaultError as fault:
+                done.fault = fault.detail
+        if not done.fault:
+            done.refused += self._put_off(tried)
         return done
 
     def _go(self, done: Delivered, tried: set[str], until: float, *, asked: bool) -> bool:
         """Deliver until all is tried or the server fails; return whether to begin again then."""
-        before, done.fault = len(done.ids), ""
+        before = len(done.ids)
         try:
             with self._connection.server(until - time.monotonic(), asked=asked) as server:
                 for learning in self._due(asked=asked):
@@ -112,9 +113,13 @@ class Deliverer:
                     tried.add(learning.id)
                     self._try(server, learning, done)
         except ServerFaultError as fault:
-            done.fault = fault.detail
             # A server that did something before it failed is worth starting once more.
-            return len(done.ids) > before and time.monotonic() < until
+            if len(done.ids) > before and time.monotonic() < until:
+                # What it failed at is not tried again now: that it waits is said all the same.
+                done.refused.append(fault.detail)
+                return True
+            done.fault = fault.detail
+            return False
         if len(done.ids) > before:
             self._connection.has_worked()
         return False
@@ -153,8 +158,11 @@ class Deliverer:
         due = [one for one in waiting if asked or is_due(one[0], now)]
         return [learning for _, learning in sorted(due, key=_untroubled)]
 
-    def _put_off(self) -> list[str]:
-        return [f"{one.id}: {self._journal.delivery(one.id).why}" for one in self.waiting()]
+    def _put_off(self, tried: Container[str]) -> list[str]:
+        """Say why each learning waits that was not tried now, since it has failed before."""
+        put_off = [one.id for one in self.waiting() if one.id not in tried]
+        reasons = [(one, self._journal.delivery(one).why) for one in put_off]
+        return [f"{learning_id}: {why}" for learning_id, why in reasons if why]
 
     def _bring(self, server: "MemoryServer", learning: Learning) -> None:
         delivery, journal = self._journal.delivery(learning.id), self._journal
