@@ -71,7 +71,7 @@ class Place:
 
     def connect(self, *, program="/opt/größe/grove", **wishes):
         plan = self.plan(program=program, **wishes)
-        plan.project.clear()
+        plan.own.clear()
         plan.make(None)
         return plan
 

@@ -236,12 +236,12 @@ def test_a_remembered_measurement_counts_only_while_nothing_has_changed(project)
 
 def test_the_baseline_is_taken_anew(project):
     session = project.begin()
-    project = project.project()
-    put(project.sessions, session)
+    seen = project.project()
+    put(seen.sessions, session)
     project.write("a.txt", numbered(0, 30))
-    project.session = renew_baseline(project, session)
+    project.session = renew_baseline(seen, session)
     assert project.session.measurement.lines == 0
-    assert project.sessions.get("s") == project.session
+    assert seen.sessions.get("s") == project.session
     assert project.measured() == 0
 
 

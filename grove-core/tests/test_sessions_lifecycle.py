@@ -97,7 +97,7 @@ def test_an_end_of_another_project_is_finished_there(project, ends, tmp_path):
     begun(other, a_session(injected=(shown("cl_a"),), gate=owing(), project_root=root))
     ends("s")
     finish_ends(project)
-    assert [one.learning_id for one in read(other.project.events_file)] == ["cl_a"]
+    assert [one.learning_id for one in read(other.files.events_file)] == ["cl_a"]
     assert OpenSessions(other).all() == ["s"]  # the next start there names what it owes
 
 
