@@ -19,7 +19,6 @@ MOST_CONDITIONS: Final = 3
 # What a shell reads from a here-document is seen by nothing but the shell's own name.
 _SHELLS: Final = (f"{SHELL_TOOL}(*bash*)", f"{SHELL_TOOL}(sh *)")
 _ANY_SHELL: Final = f"{SHELL_TOOL}(*sh*)"
-SHELL_CONDITIONS: Final = frozenset({*_SHELLS, _ANY_SHELL})
 _PROGRAM: Final = "grove"
 _LAUNCHER: Final = "grove-hook"
 PLUGIN_SERVER: Final = "plugin:grove:grove"

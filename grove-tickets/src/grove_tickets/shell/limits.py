@@ -2,11 +2,8 @@
 
 from typing import Final, Self
 
-MAX_DEPTH: Final = 50
-"""How deep syntax, scripts within scripts and calls of functions may be nested in all."""
-
-MAX_STEPS: Final = 10_000
-"""A step is a token that is read or a node that is walked: some microseconds."""
+MAX_DEPTH: Final = 50  # of syntax, scripts within scripts and calls of functions, in all
+MAX_STEPS: Final = 10_000  # tokens that are read or nodes that are walked: some microseconds each
 
 
 class TooMuchError(Exception):
