@@ -68,7 +68,7 @@ EVENT_FIELDS: Final = {
     "lines_changed": "the size of the change in session mode",
     "useful": "the judgement",
     "outcome": "`reflected`, `skipped`, `breaker`, `no_change`, or `blocked` for a session that "
-    "ended in debt",
+    "ended with its reflection pending",
     "blocks": "how often the agent was stopped",
     "seconds": "from the cycle's opening to its end",
 }

@@ -142,7 +142,7 @@ class Gate(Value):
         skip: The latest skip.
         session_mode: Memory of session mode.
         seen_shells: Ids of background shells that an earlier stop has seen.
-        broken_cycles: Debts that the breaker let go, newest last.
+        broken_cycles: Cycles that the breaker let go, newest last.
     """
 
     status: GateStatus = GateStatus.IDLE

@@ -157,7 +157,7 @@ class Session(Value):
         gate: The gate.
         intents: Closes that wait for confirmation.
         unproven: Closes that count though they could not be confirmed.
-        closed_in: By system and id of tickets that are owed for: the directory they were closed in.
+        closed_in: By system and id of pending tickets: the directory they were closed in.
         closed_in_prompt: Per system the prompt in which it last opened a cycle.
         observations: Subagents' notes.
         injected: Learnings shown.
