@@ -23,6 +23,7 @@ from grove_core.install.plan import (
 )
 from grove_core.install.record import FileChange
 from grove_core.install.remove import plan_removal
+from grove_core.model.memory import StorageLayout
 from grove_core.project import Project
 from grove_core.services.packages import cache_around, how_to_install
 
@@ -143,6 +144,8 @@ def _install(
         _print_changes(console, plan.changes, project.root, dry_run=dry_run, diff=diff)
         was = f" (was {previous})" if program and previous not in (None, program) else ""
         console.print(f"hooks run {program or previous or 'the grove that PATH holds'}{was}")
+        one = "one file holds all" if project.layout is StorageLayout.SINGLE else "each has a file"
+        console.print(f"learnings: {one} (storage.layout)")
         for note in plan.notes:
             console.print(f"note: {note}")
         console.print(f"\nNext: commit .grove, and {_next_step(project, options)}.")

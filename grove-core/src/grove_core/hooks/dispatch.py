@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Final, Protocol, cast
+from typing import Final, Protocol
 
 from grove_core.clock import now_utc
 from grove_core.config import SESSION_END_DEADLINE_MS
@@ -30,8 +30,6 @@ _USUAL_CLOCK_SECONDS: Final = 10.0
 _CLOCK_SECONDS_OF_AN_END: Final = 2.5
 # Before the configuration is read; its deadline follows.
 _LONGEST_WORK_SECONDS: Final = 60.0
-
-Handler = Callable[[Project, HookInput], Answer]
 
 _MODULES: Final = {
     HookEvent.SESSION_START: "session_start",
@@ -159,7 +157,8 @@ def _handle(
     project.deadline = started + clock - for_the_answer
     project.work_deadline = work_started + work - for_the_answer
     module = import_module(f"grove_core.hooks.{_MODULES[call.event]}")
-    return cast("Handler", module.handle)(project, call)
+    answer: Answer = module.handle(project, call)
+    return answer
 
 
 def _clock_seconds(event: HookEvent) -> float:
