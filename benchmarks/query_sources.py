@@ -38,7 +38,6 @@ _SOURCES: Final = {
     "status": "branch and changed files: `git status`",
     "history": "commits on the branch: `git log`",
     "subprocess": "running another program at all, once: Python's `subprocess`",
-    "plugins": "plugins' words (none installed)",
     "terms": "making terms of all these",
     "prompt": "making terms of a prompt",
 }

@@ -89,8 +89,8 @@ class ScratchProject:
         typed = self._typed("grove reflect --session-id monday < learning.json")
         candidates = json.dumps({"candidates": [CANDIDATE]})
         stored = self._silently("grove", "reflect", "--session-id", "monday", stdin=candidates)
-        listed = self._silently("tail", "-n", "12", ".grove/learnings.md")
-        typed_too = self._typed("tail -n 12 .grove/learnings.md")
+        listed = self._silently("sh", "-c", "tail -n 12 .grove/learnings/*.md")
+        typed_too = self._typed("tail -n 12 .grove/learnings/*.md")
         return f"{typed}{stored}\n{typed_too}{_folded(listed)}"
 
     def next_session(self) -> str:
