@@ -143,6 +143,7 @@ def test_loops(text, expected):
         ("trap 't $X' EXIT; X=1; exit; t b", ["t 1"]),
         ("trap 't a' EXIT; trap - EXIT", []),
         ("(trap 't a' EXIT; x); t b", ["x", "t a", "t b"]),
+        ("trap 't a' EXIT & wait; t b", ["t a", "wait", "t b"]),
         ("x && X=1; t $X", ["x", "t ?"]),
         ("x && X=1 && t $X", ["x", "t 1"]),
         ("case a in a) X=1 ;; esac; t $X", ["t ?"]),

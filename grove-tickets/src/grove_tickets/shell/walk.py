@@ -88,7 +88,8 @@ class Walk(BranchRunner):
             if scope.stopped:
                 break
             if after is not None and after.type == "&":
-                self.visit(unit, node, scope.subshell(), None)
+                shell = scope.subshell()
+                self._finish(shell, self.visit(unit, node, shell, None))
                 outcomes.append(UNCERTAIN)
             else:
                 outcomes.append(self.visit(unit, node, scope, stdin))
