@@ -378,7 +378,8 @@ def _named_tuple(kind: Any) -> Iterator[str]:  # noqa: ANN401 - a class that typ
 
 def _table_of(kind: type, attributes: Iterable[tuple[str, Any, object]]) -> Iterator[str]:
     sections = _sections(kind)
-    meanings = dict(_entries(sections.get("Attributes", "")))
+    above = [_sections(base).get("Attributes", "") for base in kind.__mro__ if base.__doc__]
+    meanings = {name: text for each in reversed(above) for name, text in _entries(each)}
     yield from (f"### {kind.__name__}", "", _prose(sections[""]), "")
     yield from ("| attribute | type | default | meaning |", "|---|---|---|---|")
     for name, annotation, default in attributes:

@@ -2,13 +2,15 @@
 
 from datetime import datetime
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 import attrs
 
 from grove_core.model.value import TEXT, TEXT_OR_NONE, Value, frozen
 
 LEARNING_SCHEMA_VERSION: Final = 1
+SUMMARY_LENGTH_MAX: Final = 200
+DETAIL_LENGTH_MAX: Final = 2000
 
 
 class Category(Enum):
@@ -68,6 +70,22 @@ class Stage(Enum):
     ROUTING = "routing"
 
 
+class About(NamedTuple):
+    """What is to be known of a field besides its type: schema, reader and cleaners follow it."""
+
+    meaning: str
+    title: str
+    least: int = 0
+    """Characters of a text, items of a list."""
+    most: int = 0
+    longest: int = 0
+    """Characters of an item of a list."""
+
+
+def _about(meaning: str, title: str, **limits: int) -> dict[str, About]:
+    return {"about": About(meaning, title, **limits)}
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class Candidate(Value):
     """A learning as an agent proposes it, after its fields were read and cleaned.
@@ -84,54 +102,71 @@ class Candidate(Value):
         supersedes: Ids of learnings that this one corrects.
     """
 
-    category: Category
-    summary: str
-    detail: str
-    scope: Scope = Scope.PROJECT
-    confidence: Confidence = Confidence.MEDIUM
-    criteria_met: frozenset[Criterion] = frozenset()
-    tags: tuple[str, ...] = ()
-    context_files: tuple[str, ...] = ()
-    supersedes: tuple[str, ...] = ()
+    category: Category = attrs.field(
+        metadata=_about("What kind of knowledge it is.", "Category"),
+    )
+    summary: str = attrs.field(
+        metadata=_about("One line.", "Summary", least=10, most=SUMMARY_LENGTH_MAX),
+    )
+    detail: str = attrs.field(
+        metadata=_about(
+            "Markdown that says more than the summary.", "Detail", least=20, most=DETAIL_LENGTH_MAX
+        ),
+    )
+    scope: Scope = attrs.field(
+        default=Scope.PROJECT,
+        metadata=_about("Who it is for.", "Scope"),
+    )
+    confidence: Confidence = attrs.field(
+        default=Confidence.MEDIUM,
+        metadata=_about("How sure you are.", "Confidence"),
+    )
+    criteria_met: frozenset[Criterion] = attrs.field(
+        default=frozenset(),
+        metadata=_about("Why it is worth keeping.", "Criteria", least=1),
+    )
+    # Without these bounds one learning could flood every later session.
+    tags: tuple[str, ...] = attrs.field(
+        default=(),
+        metadata=_about(
+            "Lower-case letters, digits and hyphens.", "Tags", least=1, most=10, longest=50
+        ),
+    )
+    context_files: tuple[str, ...] = attrs.field(
+        default=(),
+        metadata=_about("Paths relative to the project's root.", "Files", most=50, longest=500),
+    )
+    supersedes: tuple[str, ...] = attrs.field(
+        default=(),
+        metadata=_about("The ids of learnings that it corrects.", "Supersedes", most=50),
+    )
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class Learning(Value):
-    """One stored piece of knowledge.
+class Learning(Candidate):
+    """One stored piece of knowledge: what a candidate has, and where it comes from.
 
     Attributes:
         id: ``cl_YYYYMMDD_`` and six random base-32 characters; other shapes are read and kept.
-        category: What kind of knowledge it is.
-        summary: One line of 10 to 200 code points.
-        detail: Markdown of 20 to 2,000 code points.
         session_id: The session that wrote it.
         timestamp: When it was written, UTC.
-        scope: Who it is for.
-        confidence: How sure the author was.
-        criteria_met: Why it was kept.
-        tags: One to ten lower-case tags of letters, digits and hyphens.
-        context_files: POSIX paths relative to the project root.
         ticket_id: The ticket whose work taught it, if there was one.
         status: Where it stands in its life.
-        supersedes: Ids of learnings that this one corrects.
         schema_version: Version of this shape; never shown in markdown.
     """
 
     id: str
-    category: Category
-    summary: str
-    detail: str
     session_id: str
     timestamp: datetime
-    scope: Scope = Scope.PROJECT
-    confidence: Confidence = Confidence.MEDIUM
-    criteria_met: frozenset[Criterion] = frozenset()
-    tags: tuple[str, ...] = ()
-    context_files: tuple[str, ...] = ()
     ticket_id: str | None = None
     status: LearningStatus = LearningStatus.ACTIVE
-    supersedes: tuple[str, ...] = ()
     schema_version: int = LEARNING_SCHEMA_VERSION
+
+
+def about(name: str) -> About:
+    """Return what is to be known of one of a candidate's fields."""
+    found: About = attrs.fields_dict(Candidate)[name].metadata["about"]
+    return found
 
 
 @frozen(kw_only=True, eq=False, repr=False)
