@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from history import History, write_history
 from measuring import Command
 
-from grove_core.codec.events import event_from_line
+from grove_core.codec import event_from_line
 
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
 GROVE: Final = Path(sys.executable).with_name("grove")

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.codec.events import event_from_line, event_to_line
-from grove_core.codec.session_json import (
+from grove_core.codec import (
+    event_from_line,
+    event_to_line,
     learning_from_dict,
     learning_to_dict,
     session_from_json,

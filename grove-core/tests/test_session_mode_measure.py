@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scale import turned_up
 
-from grove_core.codec.session_json import session_from_json, session_to_json
+from grove_core.codec import session_from_json, session_to_json
 from grove_core.model.memory import Detection
 from grove_core.plugins.descriptors import BackendSpec, TicketProbe
 from grove_core.project import Project

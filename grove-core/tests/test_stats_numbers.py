@@ -8,7 +8,7 @@ import pytest
 from attrs import NOTHING, fields
 from core_worlds import NOW, a_learning, count_all
 
-from grove_core.codec.events import event_to_line
+from grove_core.codec import event_to_line
 from grove_core.model.events import (
     EVENT_TYPES,
     Archived,

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 
-from grove_core.codec.session_json import learning_to_dict
+from grove_core.codec import learning_to_dict
 from grove_core.identifiers import is_learning_id, is_session_id
 from grove_core.memory.sanitize import clean_hit
 from grove_core.model.memory import Hit, Query

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from grove_core.codec.session_json import session_to_json
+from grove_core.codec import session_to_json
 from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket

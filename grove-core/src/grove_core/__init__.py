@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from grove_core.clock import format_instant as format_instant
     from grove_core.clock import parse_instant as parse_instant
-    from grove_core.codec.session_json import learning_from_dict as learning_from_dict
-    from grove_core.codec.session_json import learning_to_dict as learning_to_dict
+    from grove_core.codec import learning_from_dict as learning_from_dict
+    from grove_core.codec import learning_to_dict as learning_to_dict
     from grove_core.errors import BackendError as BackendError
     from grove_core.errors import CodecError as CodecError
     from grove_core.errors import ConfigError as ConfigError
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
 
 _PUBLIC = {
     "clock": "format_instant parse_instant",
-    "codec.session_json": "learning_from_dict learning_to_dict",
+    "codec": "learning_from_dict learning_to_dict",
     "errors": (
         "BackendError CodecError ConfigError GroveError LearningNotFoundError StorageError "
         "UnsupportedError"

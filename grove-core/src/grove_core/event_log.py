@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.codec.events import event_from_line, event_to_line
+from grove_core.codec import event_from_line, event_to_line
 from grove_core.errors import CodecError, StorageError
 from grove_core.model.events import StatsEvent
 from grove_core.model.value import frozen

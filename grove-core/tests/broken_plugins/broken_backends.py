@@ -15,7 +15,7 @@ from time import sleep
 from attrs import evolve
 from faults import but
 
-from grove_core.codec.session_json import learning_from_dict, learning_to_dict
+from grove_core.codec import learning_from_dict, learning_to_dict
 from grove_core.errors import BackendError, StorageError
 from grove_core.model.learning import LearningStatus, Scope
 from grove_core.model.memory import (

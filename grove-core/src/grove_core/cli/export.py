@@ -10,7 +10,7 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.learnings import Narrowing, filter_options, names_a_file, read_filters
 from grove_core.cli.result import Result
-from grove_core.codec.session_json import learning_to_dict
+from grove_core.codec import learning_to_dict
 from grove_core.errors import GroveError
 from grove_core.interchange.jsonl import write_jsonl
 from grove_core.interchange.markdown_export import write_markdown

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from grove_core.codec.session_json import learning_to_dict
+from grove_core.codec import learning_to_dict
 from grove_core.identifiers import is_learning_id, is_session_id
 from grove_core.interchange.entries import (
     Entry,

@@ -9,7 +9,7 @@ from typing import Any, Final
 from attrs import evolve, field
 
 from grove_core.clock import format_instant, parse_instant
-from grove_core.codec.session_json import learning_from_dict, learning_to_dict
+from grove_core.codec import learning_from_dict, learning_to_dict
 from grove_core.errors import CodecError, LearningNotFoundError, UnsupportedError
 from grove_core.git import find_repository, find_top
 from grove_core.model.learning import Learning, LearningStatus, Scope

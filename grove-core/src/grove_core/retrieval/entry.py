@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
-from grove_core.codec.session_json import learning_from_dict, learning_to_dict
+from grove_core.codec import learning_from_dict, learning_to_dict
 from grove_core.model.learning import Learning
 from grove_core.retrieval.terms import IndexedText, indexed_text
 from grove_core.stats.lines import microseconds

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from grove_core.codec.events import event_from_line
+from grove_core.codec import event_from_line
 from grove_core.errors import CodecError
 from grove_core.event_log import event_files
 from grove_core.model.events import Corrected, StatsEvent

@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_core.codec.events import event_from_line
+from grove_core.codec import event_from_line
 from grove_core.config.edit import render_default_config, with_setting
 from grove_core.errors import CodecError, ConfigError, StorageError
 from grove_core.event_log import shared_event_files

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, get_args, get_origin
 
 from attrs import NOTHING, fields
 
-from grove_core.codec.events import event_from_line
+from grove_core.codec import event_from_line
 from grove_core.errors import CodecError
 from grove_core.model.events import EVENT_TYPES, EVENT_VERSION, StatsEvent
 

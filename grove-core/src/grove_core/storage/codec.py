@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from cattrs import Converter, transform_error
 
 from grove_core.clock import format_instant
-from grove_core.codec.values import PLAIN_READERS
+from grove_core.codec import PLAIN_READERS
 from grove_core.errors import CodecError
 
 _T = TypeVar("_T")

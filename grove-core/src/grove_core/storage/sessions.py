@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from attrs import evolve
 
-from grove_core.codec.session_json import session_from_json, session_to_json
+from grove_core.codec import session_from_json, session_to_json
 from grove_core.errors import CodecError, SessionNotFoundError, StorageError
 from grove_core.identifiers import is_session_id
 from grove_core.model.session import Session

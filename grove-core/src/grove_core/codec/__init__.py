@@ -1,1 +1,0 @@
-"""Values to text and back: sessions, learnings, events and what commands keep."""
