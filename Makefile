@@ -117,7 +117,7 @@ reference: setup ## Write what the documentation takes from the code, and take t
 	$(BIN)/python scripts/readme_transcript.py
 
 .PHONY: bench
-bench: setup ## Measure what hooks and numbers cost; writes tables into docs/explanation/.
+bench: setup ## Measure what hooks and numbers cost; writes tables into docs/dev/.
 	@$(BIN)/python benchmarks/hook_latency.py
 	@$(BIN)/python benchmarks/server_latency.py --write
 	@$(BIN)/python benchmarks/numbers_cost.py
@@ -131,6 +131,6 @@ bench-quick: setup ## Try the benchmarks in three rounds; writes nothing.
 	@$(BIN)/python benchmarks/query_sources.py --quick
 
 .PHONY: bench-scale
-bench-scale: setup ## Measure costs with up to 100,000 learnings; minutes long; writes docs/explanation/scale.md.
+bench-scale: setup ## Measure costs with up to 100,000 learnings; minutes long; writes docs/dev/scale.md.
 	@$(BIN)/python benchmarks/scale.py
 	@$(BIN)/python benchmarks/query_sources.py

@@ -2,7 +2,7 @@
 
 Absolute times say more about the machine than about grove. So each round measures starting
 Python, every hook and every command in turn, and what counts is the ratio of their medians. Writes
-the table into docs/explanation/latency.md, or prints it alone with --quick or --json.
+the table into docs/dev/latency.md, or prints it alone with --quick or --json.
 """
 
 import argparse

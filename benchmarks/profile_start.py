@@ -4,7 +4,7 @@ The hook's cost is divided by measuring, in turn: starting Python, starting it a
 the hook imports, and the hook itself. What the imports cost is divided among packages by the
 interpreter's own account (-X importtime), and the rest among modules by cProfile. Both slow down
 what they look at, so only the shares are taken from them. With --write the tables of SessionStart
-go into docs/explanation/latency.md.
+go into docs/dev/latency.md.
 """
 
 import argparse

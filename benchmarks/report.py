@@ -14,7 +14,7 @@ from many_calls import Leftovers
 from measuring import Ratio, compare, cpu, wall
 from rounds import Measured, Rounds
 
-PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "latency.md"
+PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "dev" / "latency.md"
 # By which share a budget may be passed before it counts as missed.
 TOLERANCE: Final = 0.1
 

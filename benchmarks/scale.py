@@ -1,7 +1,7 @@
 """What hooks and commands cost with 0 to 100,000 learnings, warm and cold, and their memory.
 
 Everything is told as multiples of starting Python in the same run. Writes tables and pictures into
-docs/explanation/, or prints tables alone with --quick or --json.
+docs/dev/, or prints tables alone with --quick or --json.
 """
 
 import argparse

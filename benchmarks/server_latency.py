@@ -1,7 +1,7 @@
 """What hooks cost inside the session's server, in milliseconds of its processor time.
 
 Starts `grove serve`, speaks as the client does, and reads the clock of the server's processor time
-around each call. Prints the table of `docs/explanation/latency.md`, and writes it with --write.
+around each call. Prints the table of `docs/dev/latency.md`, and writes it with --write.
 """
 
 import argparse

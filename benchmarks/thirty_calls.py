@@ -1,7 +1,7 @@
 """What hooks cost in the real client: thirty tool calls, without hooks and on both transports.
 
 The three are run in turn, so that a busy machine is busy for all of them. Prints the table of
-`docs/explanation/latency.md`; needs the client (`make real-tools`).
+`docs/dev/latency.md`; needs the client (`make real-tools`).
 """
 
 import argparse

@@ -15,14 +15,12 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import unified_diff
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 import rich_click as click  # noqa: TID253 - no hook runs this
 from attrs import NOTHING, fields, has
-from landing_pages import KINDS, landing_page
 
 import grove_core
 from grove_core.cli.main import COMMANDS, command_named
@@ -313,13 +311,13 @@ def interface_page() -> Iterator[str]:
             yield f"| `{name}` | `{public.__mro__[1].__name__}` | {meaning} |"
     yield from ("", "## Types", "", "In [Hooks for plugins](hooks.md): ")
     yield ", ".join(
-        f"[`{name}`](hooks.md#{name.lower()})"
+        f"[`{name}`](../reference/hooks.md#{name.lower()})"
         for name, public in _public()
         if isinstance(public, type)
         and not issubclass(public, Exception)
         and public is not grove_core.MemoryBackend
     )
-    yield "and the protocol [`MemoryBackend`](hooks.md#the-backend-protocol)."
+    yield "and the protocol [`MemoryBackend`](../reference/hooks.md#the-backend-protocol)."
 
 
 def _function(name: str, function: Callable[..., object]) -> Iterator[str]:
@@ -511,8 +509,7 @@ PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "reference/events.md": events_page,
     "reference/hooks.md": hooks_page,
     "reference/insights.md": insights_page,
-    "reference/public-interface.md": interface_page,
-    **{f"{kind}/index.md": partial(landing_page, kind) for kind in KINDS},
+    "dev/public-interface.md": interface_page,
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "public_surface.py"
 ADVICE = """
-docs/reference/public-interface.md says how the interface may change. What is added is written down by
+docs/dev/public-interface.md says how the interface may change. What is added is written down by
 `python scripts/public_surface.py --record`; what breaks is not done, or it raises grove_api.
 """
 OLD = [

@@ -128,7 +128,7 @@ def test_generated_pages_are_fresh():
 
 def test_pages_that_list_the_distributions_list_all():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["workspace"]
-    for page in (DOCS / "explanation" / "architecture.md", ROOT / "README.md"):
+    for page in (DOCS / "dev" / "architecture.md", ROOT / "README.md"):
         listed = re.findall(r"^\| `(grove-[\w-]+)` \|", page.read_text(), re.MULTILINE)
         assert sorted(listed) == sorted(project["members"]), page
     uninstall = (DOCS / "how-to" / "uninstall.md").read_text()

@@ -1,6 +1,6 @@
 """What a call of the shell would run: for the patterns of a configuration, and for other plugins.
 
-``read`` is part of the public interface (``docs/reference/public-interface.md``).
+``read`` is part of the public interface (``docs/dev/public-interface.md``).
 """
 
 from collections.abc import Sequence

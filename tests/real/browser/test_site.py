@@ -17,7 +17,7 @@ PAGES = [
     "tutorial/first-learning.html",
     "reference/commands.html",
     "reference/json-output.html",
-    "explanation/architecture.html",
+    "dev/architecture.html",
 ]
 
 WIDTH = "document.documentElement.scrollWidth"

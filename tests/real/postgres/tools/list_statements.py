@@ -1,4 +1,4 @@
-"""Writes the list of every statement into docs/explanation/postgres-sql.md.
+"""Writes the list of every statement into docs/dev/postgres-sql.md.
 
     python tests/real/postgres/tools/list_statements.py
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grove_backend_postgres import migrations, statements
 
-PAGE = Path(__file__).resolve().parents[4] / "docs" / "explanation" / "postgres-sql.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "dev" / "postgres-sql.md"
 BEGIN, END = "<!-- statements -->", "<!-- end of statements -->"
 WIDTH = 92
 
