@@ -309,7 +309,7 @@ def interface_page() -> Iterator[str]:
         if isinstance(public, type) and issubclass(public, Exception):
             meaning = _prose(inspect.getdoc(public) or "").partition("\n")[0]
             yield f"| `{name}` | `{public.__mro__[1].__name__}` | {meaning} |"
-    yield from ("", "## Types", "", "In [Hooks for plugins](hooks.md): ")
+    yield from ("", "## Types", "", "In [Hooks for plugins](../reference/hooks.md): ")
     yield ", ".join(
         f"[`{name}`](../reference/hooks.md#{name.lower()})"
         for name, public in _public()
