@@ -37,14 +37,11 @@ class Prefilter:
             finally:
                 os.close(descriptor)
 
-    def watch_files(self, session_id: str, noted: Path, roots: Iterable[str]) -> None:
+    def watch_files(self, session_id: str, noted: Path) -> None:
         """Let hooks look whether a learning names a file that is touched."""
-        lines = [os.fsencode(noted), *map(os.fsencode, roots)]
-        if any(b"\n" in line for line in lines):
-            return
         with suppress(StorageError):
             files.make_directory(self._directory)
-            files.replace(self._files(session_id), b"\n".join((*lines, b"", b"")))
+            files.replace(self._files(session_id), os.fsencode(noted) + b"\n")
 
     def forget_files(self, session_id: str) -> None:
         """Let hooks look at no touched file any more."""

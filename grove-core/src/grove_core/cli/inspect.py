@@ -13,7 +13,6 @@ from grove_core.cli.sessions import pending_document
 from grove_core.cli.suggestions import session_ids
 from grove_core.cli.timeparse import local_time
 from grove_core.cli.why import retrieval_document
-from grove_core.errors import SessionNotFoundError
 from grove_core.model.gate import Forced, GateStatus
 from grove_core.model.session import EventType, Session, Trace, TraceEvent
 from grove_core.project import Project
@@ -101,14 +100,10 @@ def _outline(value: Any, indent: str = "") -> Iterator[str]:  # noqa: ANN401 - a
 
 
 def _force(project: Project, session: Session, status: GateStatus) -> Result:
-    def gone() -> Session:
-        raise SessionNotFoundError(f"session {session.id} was deleted meanwhile")
-
     after, _ = update_session(
         project,
-        session.id,
+        session,
         lambda stored: SessionUpdate(session=stored, events=[Forced(status=status)]),
-        absent=gone,
         cause="forced",
     )
     before = session.gate.status

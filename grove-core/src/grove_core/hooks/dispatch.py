@@ -1,19 +1,21 @@
 """Answering a hook: read, act, answer, and let work go on whatever happens."""
 
+import faulthandler
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
 from typing import Final, Protocol
 
 from grove_core.clock import now_utc
 from grove_core.config import SESSION_END_DEADLINE_MS
 from grove_core.errors import CodecError, StorageError
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
-from grove_core.hooks.watchdog import Watchdog
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
 from grove_core.prefilter import Prefilter
@@ -31,15 +33,13 @@ _CLOCK_SECONDS_OF_AN_END: Final = 2.5
 # Before the configuration is read; its deadline follows.
 _LONGEST_WORK_SECONDS: Final = 60.0
 
+_GRACE_SECONDS: Final = 0.5
+_SIGNALS: Final = {signal.ITIMER_PROF: signal.SIGPROF, signal.ITIMER_REAL: signal.SIGALRM}
+# Of events whose module is not called as they are.
 _MODULES: Final = {
-    HookEvent.SESSION_START: "session_start",
     HookEvent.USER_PROMPT_SUBMIT: "user_prompt",
-    HookEvent.PRE_TOOL_USE: "pre_tool_use",
-    HookEvent.POST_TOOL_USE: "post_tool_use",
     HookEvent.POST_TOOL_USE_FAILURE: "post_tool_use",
     HookEvent.TASK_COMPLETED: "pre_tool_use",
-    HookEvent.STOP: "stop",
-    HookEvent.SESSION_END: "session_end",
 }
 
 
@@ -87,6 +87,39 @@ def _copy(stream: int) -> int | None:
         return os.dup(stream)
     except OSError:
         return None
+
+
+class Watchdog:
+    """Ends the process when its time is up, with alarms of the kernel: exit code 0, no answer."""
+
+    def __init__(self, last_words: Callable[[], None], stderr: int | None = None) -> None:
+        """Arm nothing yet."""
+        self._last_words = last_words
+        self._stderr = 2 if stderr is None else stderr
+
+    def start(self, work: float, clock: float) -> None:
+        """Start or restart: so many seconds of processor time, and so many by the clock."""
+        for timer, seconds in ((signal.ITIMER_PROF, work), (signal.ITIMER_REAL, clock)):
+            signal.signal(_SIGNALS[timer], self._bark)
+            signal.setitimer(timer, max(seconds, 0.001))  # none would stop the timer
+        # No Python code runs, this class's neither, while a plugin's C code holds Python's lock; a
+        # thread of C then ends the process with exit code 1, which blocks nothing.
+        late = max(clock, 0) + _GRACE_SECONDS
+        faulthandler.dump_traceback_later(late, exit=True, file=self._stderr)
+
+    def cancel(self) -> None:
+        """Stop the alarms."""
+        for timer in _SIGNALS:
+            signal.setitimer(timer, 0)
+        faulthandler.cancel_dump_traceback_later()
+
+    def _bark(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        try:
+            self._last_words()
+        finally:
+            # Not sys.exit: whatever hangs must not get a word in.
+            os._exit(0)
 
 
 class TimeLimit(Protocol):
@@ -156,8 +189,8 @@ def _handle(
     for_the_answer = min(_SECONDS_FOR_THE_ANSWER, work * _SHARE_FOR_THE_ANSWER)
     project.deadline = started + clock - for_the_answer
     project.work_deadline = work_started + work - for_the_answer
-    module = import_module(f"grove_core.hooks.{_MODULES[call.event]}")
-    answer: Answer = module.handle(project, call)
+    module = _MODULES.get(call.event) or call.event.value.replace("-", "_")
+    answer: Answer = import_module(f"grove_core.hooks.{module}").handle(project, call)
     return answer
 
 

@@ -6,19 +6,16 @@ import os
 
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 
-# typing.TYPE_CHECKING, without the import.
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from grove_core.hooks.stops import Turn
+HELP = """\
+Usage: grove hook EVENT < payload.json
 
-HELP = (
-    "Usage: grove hook EVENT < payload.json\n\n"
-    "Answer a hook of the coding agent. Run by the agent, not by people.\n\n"
-    "Events: session-start, user-prompt-submit, pre-tool-use, post-tool-use,\n"
-    "post-tool-use-failure, task-completed, stop, session-end.\n\n"
-    "Exit codes: 0 go on, 2 the agent is stopped (the reason is on stderr),\n"
-    "3 grove failed, and work goes on.\n"
-)
+Answer a hook of the coding agent. Run by the agent, not by people.
+
+Events: {}.
+
+Exit codes: 0 go on, 2 the agent is stopped (the reason is on stderr),
+3 grove failed, and work goes on.
+"""
 FLAG_OPEN = b"1"
 _FLAGS = (b"0", FLAG_OPEN)
 _READ_SIZE = 1024 * 1024
@@ -50,9 +47,9 @@ def run(arguments: list[str]) -> int:
     """Run ``grove hook``."""
     event = arguments[0] if arguments else ""
     if event in ("-h", "--help"):
-        return say(HELP)
+        return say(_help())
     if not event and os.isatty(0):
-        os.write(2, HELP.encode())  # a person, who would wait for ever
+        os.write(2, _help().encode())  # a person, who would wait for ever
         return 0
     data = _read_stdin()
     if os.environ.get("GROVE_NO_HOOKS") == "1":
@@ -71,29 +68,31 @@ def run(arguments: list[str]) -> int:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
 
 
+def _help() -> str:
+    from textwrap import wrap
+
+    from grove_core.hosts.contract import HookEvent
+
+    events = ", ".join(event.value for event in HookEvent)
+    return HELP.format("\n".join(wrap(events, 72, break_on_hyphens=False)))
+
+
 def _answer(event: str, data: bytes) -> int:
-    if event != "stop" or _PLUGIN not in os.environ or not _session_id(data):
+    """Answer, but leave a stop to the session's server where that has answered it."""
+    session_id = _session_id(data).decode("ascii")
+    if event != "stop" or _PLUGIN not in os.environ or not session_id:
         return _act(event, data)
-    turn = _answered_by_server(data)
-    if turn is None:
-        return 0
-    code = _act(event, data)
-    turn.end(answered=code != CRASH_EXIT_CODE)
-    return code
-
-
-def _answered_by_server(data: bytes) -> "Turn | None":
-    """Leave a stop to the session's server; what it does not answer is for this process."""
     from grove_core.hooks import stops
 
     _signal.setitimer(_signal.ITIMER_REAL, stops.WAIT_FOR_LOCK_SECONDS + _LONGEST_SECONDS)
-    session_id = _session_id(data).decode("ascii")
     turn = stops.Turn(home(), session_id, stops.COMMAND)
     _signal.setitimer(_signal.ITIMER_REAL, _LONGEST_SECONDS)
     if turn.is_answered:
-        return None
+        return 0
     stops.count(home(), session_id, stops.COMMAND)
-    return turn
+    code = _act(event, data)
+    turn.end(answered=code != CRASH_EXIT_CODE)
+    return code
 
 
 def _act(event: str, data: bytes) -> int:
@@ -217,15 +216,15 @@ def _may_be_noted(data: bytes) -> bool:
     if field is None or watched is None:
         return False
     path = _text(data, field, data.find(b'"tool_input"'))
-    if path is None or not _is_plain_path(path):
+    first, *parts = (path or b".").split(b"/")
+    if first or b".." in parts:
         return True
-    head = watched.find(b"\n\n")
-    if head < 0 or watched.find(b"\n" + path + b"\n", head + 1) >= 0:
+    listed, *done = watched.split(b"\n")
+    if path in done:
         return False
-    listed, *roots = watched[:head].split(b"\n")
     noted = _read_fast_file(listed)
     # A list that is gone is made again by `dispatch`.
-    return noted is None or not _names(path, roots).isdisjoint(noted.split(b"\n"))
+    return noted is None or not set(parts).isdisjoint(noted.split(b"\n"))
 
 
 def _text(data: bytes, name: bytes, start: int) -> bytes | None:
@@ -241,30 +240,6 @@ def _text(data: bytes, name: bytes, start: int) -> bytes | None:
             return rest[1:end] if is_plain else None
         place = data.find(name, place)  # that was a value
     return None
-
-
-def _is_plain_path(path: bytes) -> bool:
-    first, *parts = path.split(b"/")
-    return bool(parts) and not first and not {b"", b".", b".."}.intersection(parts)
-
-
-def _names(path: bytes, roots: list[bytes]) -> set[bytes]:
-    """Collect what learnings may call a file; ``file_notes`` says why."""
-    names = set()
-    end, place = path.rfind(b"/"), 0
-    while place < end:
-        names.add(path[place + 1 :])
-        place = path.find(b"/", place + 1)
-    for root in roots:
-        if path.startswith(root + b"/"):
-            inside = path[len(root) + 1 :]
-            place = inside.find(b"/")
-            if place < 0:
-                names.add(inside)
-            while place >= 0:
-                names.add(inside[:place])
-                place = inside.find(b"/", place + 1)
-    return names
 
 
 def _is_idle(data: bytes) -> bool:

@@ -34,9 +34,8 @@ def _with_fast_path(project: "Project", call: HookInput) -> Session:
     tickets = project.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
     session, _ = update_session(
         project,
-        call.session_id,
-        lambda stored: SessionUpdate(session=stored),
-        absent=lambda: new_session(project, call),
+        new_session(project, call),
+        SessionUpdate,
         cause="file_touched",
         literals=tickets.literals(),
     )
@@ -74,13 +73,7 @@ def _resolve(project: "Project", call: HookInput) -> None:
             now=project.now,
         )
 
-    update_session(
-        project,
-        call.session_id,
-        change,
-        absent=lambda: new_session(project, call),
-        cause="ticket_closed",
-    )
+    update_session(project, new_session(project, call), change, cause="ticket_closed")
 
 
 def _announced_by(session: Session, tool: ToolCall, tickets: "TicketSystems") -> list[CloseIntent]:
@@ -108,10 +101,4 @@ def _wait_for(project: "Project", call: HookInput, keys: list[str]) -> None:
         )
         return SessionUpdate(session=evolve(stored, intents=intents))
 
-    update_session(
-        project,
-        call.session_id,
-        change,
-        absent=lambda: new_session(project, call),
-        cause="background",
-    )
+    update_session(project, new_session(project, call), change, cause="background")

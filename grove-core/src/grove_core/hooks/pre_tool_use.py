@@ -40,9 +40,8 @@ def handle(project: "Project", call: HookInput) -> Answer:
 
     update_session(
         project,
-        call.session_id,
+        new_session(project, call),
         change,
-        absent=lambda: new_session(project, call),
         cause="close_announced",
         literals=None if has_file else tickets.literals(),
     )

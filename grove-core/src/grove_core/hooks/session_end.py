@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 def handle(project: "Project", call: HookInput) -> Answer:
     """Close a session's state."""
-    end_session(project, call.session_id, call.reason, absent=lambda: new_session(project, call))
+    end_session(project, new_session(project, call), call.reason)
     return SILENCE

@@ -152,12 +152,7 @@ def _open(project: "Project", call: HookInput) -> Session:
         return SessionUpdate(session=resumed, events=events, trace=[start, found])
 
     session, _ = update_session(
-        project,
-        call.session_id,
-        change,
-        absent=lambda: fresh,
-        cause="session_start",
-        literals=tickets.literals(),
+        project, fresh, change, cause="session_start", literals=tickets.literals()
     )
     return session
 

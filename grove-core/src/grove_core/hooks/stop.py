@@ -107,13 +107,7 @@ def handle(project: "Project", call: HookInput) -> Answer:
 
 def _start_over(project: "Project", call: HookInput) -> None:
     """Quarantine unreadable state; the next start names the reflection that may be owed."""
-    update_session(
-        project,
-        call.session_id,
-        SessionUpdate,
-        absent=lambda: new_session(project, call),
-        cause="recovered",
-    )
+    update_session(project, new_session(project, call), SessionUpdate, cause="recovered")
 
 
 def _check_closes(project: "Project", call: HookInput, session: Session) -> _Closes:
@@ -230,13 +224,7 @@ def _ask_gate(
         )
         return SessionUpdate(session, events, resolved.trace, if_different=not resolved.trace)
 
-    session, decisions = update_session(
-        project,
-        call.session_id,
-        change,
-        absent=lambda: new_session(project, call),
-        cause="stop",
-    )
+    session, decisions = update_session(project, new_session(project, call), change, cause="stop")
     return session, decisions[-1] if decisions else None
 
 

@@ -80,13 +80,7 @@ def _note_prompt(project: "Project", call: HookInput) -> Session:
         prompt_id = call.prompt_id or stored.prompt_id
         return SessionUpdate(session=evolve(stored, intents=kept, prompt_id=prompt_id), trace=trace)
 
-    session, _ = update_session(
-        project,
-        call.session_id,
-        change,
-        absent=lambda: new_session(project, call),
-        cause="prompt",
-    )
+    session, _ = update_session(project, new_session(project, call), change, cause="prompt")
     return _with_baseline(project, session)
 
 

@@ -25,11 +25,6 @@ _ENVIRONMENT_FILE_VARIABLE: Final = "CLAUDE_ENV_FILE"
 _NOTIFICATION_PREFIX: Final = "<task-notification>"
 _MOST_DIGITS: Final = 9
 
-_PASCAL_CASE: Final = {
-    HookEvent.SESSION_START: "SessionStart",
-    HookEvent.USER_PROMPT_SUBMIT: "UserPromptSubmit",
-    HookEvent.POST_TOOL_USE: "PostToolUse",
-}
 _EDITING_TOOLS: Final = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 # What ``hooks/fast.py`` goes the full way for.
 _FILE_TOOLS: Final = _EDITING_TOOLS | {"Read"}
@@ -73,6 +68,11 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
     )
 
 
+def event_name(event: HookEvent) -> str:
+    """Return what the client calls an event."""
+    return "".join(word.capitalize() for word in event.value.split("-"))
+
+
 def is_event(name: str, data: bytes) -> bool:
     """Return whether the client itself calls an event so, whether or not grove handles it."""
     try:
@@ -86,7 +86,7 @@ def context_answer(event: HookEvent, text: str) -> Answer:
     """Answer with text for the agent."""
     if not text:
         return Answer()
-    output = {"hookEventName": _PASCAL_CASE[event], "additionalContext": text[:CONTEXT_LIMIT]}
+    output = {"hookEventName": event_name(event), "additionalContext": text[:CONTEXT_LIMIT]}
     return Answer(stdout=json.dumps({"hookSpecificOutput": output}) + "\n")
 
 

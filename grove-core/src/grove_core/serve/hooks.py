@@ -11,8 +11,8 @@ from grove_core.clock import now_utc
 from grove_core.errors import StorageError
 from grove_core.hooks import dispatch, fast, stops
 from grove_core.hosts.claude_code import PROCESS_ID_VARIABLE, SESSION_ID_VARIABLE, TOOLS_VARIABLE
-from grove_core.hosts.claude_hooks import FILE_TOOLS
-from grove_core.hosts.claude_server import (
+from grove_core.hosts.claude_hooks import (
+    FILE_TOOLS,
     answer_text,
     event_of,
     is_fault,

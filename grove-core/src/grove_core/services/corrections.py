@@ -148,5 +148,5 @@ def _claim(project: Project, session: Session, named: Sequence[Correction]) -> b
         ]
         return SessionUpdate(session=stored, trace=trace)
 
-    update_session(project, session.id, change, absent=lambda: session, cause="corrections")
+    update_session(project, session, change, cause="corrections")
     return bool(added)

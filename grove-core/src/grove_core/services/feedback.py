@@ -143,9 +143,7 @@ def mark_used(
         note = trace_event(EventType.LEARNING_REFERENCED, project.now, learnings=names)
         return SessionUpdate(session=evolve(stored, injected=injected), trace=[note])
 
-    after, _ = update_session(
-        project, session.id, change, absent=lambda: session, cause="reference"
-    )
+    after, _ = update_session(project, session, change, cause="reference")
     logged = _logged(project, Referenced, session.id, is_personal)
     how = {one.id: one.how for one in reversed(used)}
     uses = (

@@ -60,8 +60,7 @@ def watch_files(project: "Project", session: Session) -> None:
         if noted is None:
             project.prefilter.forget_files(session.id)
         else:
-            roots = spellings(project.root, session.cwd)
-            project.prefilter.watch_files(session.id, noted, roots)
+            project.prefilter.watch_files(session.id, noted)
     except Exception as error:  # noqa: BLE001 - whatever it is, work goes on
         project.diagnostics.crash(error, session.id, "looking for files that learnings name")
 
@@ -74,14 +73,17 @@ def _left(project: "Project", session: Session) -> int:
 
 
 def _fresh_list(project: "Project") -> Path | None:
-    """Return the file that lists the paths learnings name, rewritten if they changed."""
+    """Return the file that lists the last parts of named paths, rewritten if they changed.
+
+    One of them stands in the path of each file that a learning names.
+    """
     index = project.finder.index
     path = project.project_cache / _LIST
     content = index.content
     mark = content.encode()
     if mark and _first_line(path) == mark:
         return path
-    names = {noted_path(name) for name, _ in index.named_files()} - {""}
+    names = {noted_path(name).rpartition("/")[2] for name, _ in index.named_files()} - {""}
     if not names:
         path.unlink(missing_ok=True)
         return None
@@ -127,7 +129,7 @@ def note_of(project: "Project", call: "HookInput") -> str:
 
 def _notes(project: "Project", session: Session, path: str) -> list[_Note]:
     """Find the learnings that name a file and were not shown yet, the best first."""
-    inside = paths_inside(project.root, session.cwd, path)
+    inside = paths_inside(project.root, path)
     if not inside:
         return []
     names = names_of(path, inside)
@@ -197,13 +199,7 @@ def _remember(
             session=evolve(stored, injected=(*stored.injected, *shown)), trace=trace
         )
 
-    update_session(
-        project,
-        call.session_id,
-        change,
-        absent=lambda: new_session(project, call),
-        cause="injection",
-    )
+    update_session(project, new_session(project, call), change, cause="injection")
     log_shown(project, session.id, shown)
     return added[0] if added else None
 
@@ -245,20 +241,10 @@ def line_of(*, learning_id: str, category: str, summary: str, age: str, named: s
     return f"{head} > {defuse_tags(stored)}"
 
 
-def spellings(root: Path, cwd: str) -> tuple[str, ...]:
-    """Name a project's root as paths of its files may begin."""
-    top = os.fspath(root)
-    below = os.path.relpath(os.path.realpath(cwd), top) if cwd else ".."
-    written = cwd.rstrip("/")
-    if below != ".":
-        written = written.removesuffix(f"/{below}") if written.endswith(f"/{below}") else top
-    return (top,) if written in ("", top) else (top, written)
-
-
-def paths_inside(root: Path, cwd: str, path: str) -> tuple[str, ...]:
-    """Find a file's paths relative to a project's root."""
+def paths_inside(root: Path, path: str) -> tuple[str, ...]:
+    """Find a file's paths relative to a project's root: as it is written, and without links."""
     written, real = os.path.normpath(path), os.path.realpath(path)
-    tops = [*spellings(root, cwd), *_in_other_work_tree(root, real)]
+    tops = [os.fspath(root), *_in_other_work_tree(root, real)]
     return tuple(
         dict.fromkeys(
             one[len(top) + 1 :]

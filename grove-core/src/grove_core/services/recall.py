@@ -159,7 +159,7 @@ def remember(project: "Project", session: Session, shown: Recall) -> str:
         trace = trace_event(EventType.LEARNINGS_INJECTED, project.now, via=shown.via, learnings=ids)
         return SessionUpdate(session=session, trace=(trace,) if added else ())
 
-    update_session(project, session.id, change, absent=lambda: session, cause="injection")
+    update_session(project, session, change, cause="injection")
     log_shown(project, session.id, added)
     if added or not shown.learnings:
         shown.log(shown=shown.injection.shown)

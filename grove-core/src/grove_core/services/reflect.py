@@ -253,10 +253,7 @@ def _update_session(
         )
         return SessionUpdate(session=changed, events=[ReflectionAccepted(result=result)])
 
-    before = outcome.session
-    session, _ = update_session(
-        project, before.id, change, absent=lambda: before, cause="reflection"
-    )
+    session, _ = update_session(project, outcome.session, change, cause="reflection")
     return session
 
 

@@ -159,7 +159,7 @@ def skip(project: Project, session: Session, reason: str, decider: SkipDecider) 
         return SessionUpdate(session=rested, events=[SkipAccepted(decision=decision)])
 
     ticket_id = ticket_of(session.gate)
-    session, _ = update_session(project, session.id, change, absent=lambda: session, cause="skip")
+    session, _ = update_session(project, session, change, cause="skip")
     project.log_events([skip_event(session.id, decision, ticket_id)])
     status = session.gate.status
     return Outcome(
@@ -201,9 +201,7 @@ def observe(project: Project, session: Session, note: str) -> Outcome:
         noted = trace_event(EventType.OBSERVATION_RECORDED, project.now, number=number)
         return SessionUpdate(session=kept, trace=[noted])
 
-    session, _ = update_session(
-        project, session.id, change, absent=lambda: session, cause="observation"
-    )
+    session, _ = update_session(project, session, change, cause="observation")
     count = len(session.observations)
     return Outcome(
         document={"session_id": session.id, "note": note, "observations": count},

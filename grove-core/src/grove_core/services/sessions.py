@@ -62,29 +62,31 @@ class SessionUpdate(NamedTuple):
 
 def update_session(
     project: "Project",
-    session_id: str,
+    known: Session,
     change: Callable[[Session], SessionUpdate],
     *,
-    absent: Callable[[], Session],
     cause: str,
     literals: Collection[str] | None = None,
 ) -> tuple[Session, Sequence[Decision]]:
-    """Change a session under its lock and step its gate; then log, and tell plugins."""
+    """Change a session under its lock and step its gate; then log, and tell plugins.
+
+    ``known`` is what is changed where nothing is stored.
+    """
     done: list[tuple[Gate, Sequence[Decision]]] = []
 
     def apply(stored: Session | None) -> Session:
-        before = stored if stored is not None else absent()
+        before = stored or known
         after, decisions = _step(project, before, change(before))
         done[:] = [(before.gate, decisions)]
         # Under the lock: another process must not take back what this one has just said.
         close_waits = bool(after.intents)
         if literals is None:
-            project.prefilter.set_close_waits(session_id, close_waits=close_waits)
+            project.prefilter.set_close_waits(known.id, close_waits=close_waits)
         else:
-            project.prefilter.write(session_id, literals, close_waits=close_waits)
+            project.prefilter.write(known.id, literals, close_waits=close_waits)
         return after
 
-    session = project.sessions.update(session_id, apply)
+    session = project.sessions.update(known.id, apply)
     [(gate, decisions)] = done
     _report_quarantined(project)
     _log_decisions(project, session.id, decisions)
@@ -270,12 +272,10 @@ def _finish_end(project: "Project", session_id: str, note: str) -> None:
     if session is None or session.ended_at is not None or session.updated_at > at:
         return
     project = project.elsewhere(Path(session.project_root), now=at)
-    end_session(project, session_id, reason, absent=lambda: session)
+    end_session(project, session, reason)
 
 
-def end_session(
-    project: "Project", session_id: str, reason: str, absent: Callable[[], Session]
-) -> None:
+def end_session(project: "Project", known: Session, reason: str) -> None:
     """Close a session's state: what was shown and not used is dismissed; it stays resumable."""
     pending: list[InjectedLearning] = []
 
@@ -293,13 +293,13 @@ def end_session(
         note = trace_event(EventType.SESSION_END, project.now, reason=reason)
         return SessionUpdate(ended, [SessionEnded(change=measured)], [note])
 
-    session, _ = update_session(project, session_id, change, absent=absent, cause="session_end")
-    _log_dismissals(project, session_id, pending)
-    project.prefilter.remove(session_id)
+    session, _ = update_session(project, known, change, cause="session_end")
+    _log_dismissals(project, session.id, pending)
+    project.prefilter.remove(session.id)
     if _past_reflection(session):
-        OpenSessions(project).add(session_id)
+        OpenSessions(project).add(session.id)
     else:
-        OpenSessions(project).remove(session_id)
+        OpenSessions(project).remove(session.id)
 
 
 def close_dead_sessions(project: "Project", current: str) -> list[str]:
