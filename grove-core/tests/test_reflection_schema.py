@@ -9,10 +9,10 @@ from jsonschema import Draft202012Validator
 
 from grove_core.model.learning import Candidate, Category, Confidence, Criterion, Scope
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
-from grove_core.reflection.messages import example_submission
 from grove_core.reflection.pipeline import Pipeline
 from grove_core.reflection.schema import SUBMISSION_FIELDS, submission_schema
 from grove_core.reflection.submission import parse_submission
+from grove_core.services.messages import example_submission
 
 SCHEMA = submission_schema()
 SUBMISSIONS = Draft202012Validator(SCHEMA)

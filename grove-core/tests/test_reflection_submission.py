@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.errors import ReflectionError
-from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
-from grove_core.reflection.submission import UsedLearning, parse_submission
+from grove_core.reflection.submission import SUBMISSION_BYTES_MAX, UsedLearning, parse_submission
 
 CANDIDATE = {
     "category": "pitfall",

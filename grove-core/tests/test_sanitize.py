@@ -19,17 +19,21 @@ from grove_core.memory.sanitize import (
     is_hit,
     is_learning,
 )
-from grove_core.model.learning import Category, Criterion, Learning, LearningStatus, Scope
-from grove_core.model.memory import Health, Hit, Receipt, ReceiptStatus, Synchronised
-from grove_core.plugins.descriptors import Freshness
-from grove_core.reflection.limits import (
+from grove_core.model.learning import (
     CONTEXT_FILES_MAX,
     DETAIL_LENGTH_MAX,
     PATH_LENGTH_MAX,
     SUMMARY_LENGTH_MAX,
     TAG_LENGTH_MAX,
     TAGS_MAX,
+    Category,
+    Criterion,
+    Learning,
+    LearningStatus,
+    Scope,
 )
+from grove_core.model.memory import Health, Hit, Receipt, ReceiptStatus, Synchronised
+from grove_core.plugins.descriptors import Freshness
 from grove_core.testing.samples import example_learning
 from grove_core.text import one_line, remove_invisible, shorten
 

@@ -14,8 +14,8 @@ from grove_core.cli.suggestions import learning_ids
 from grove_core.errors import ReflectionError
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.gate import SkipDecider
-from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
 from grove_core.reflection.schema import submission_schema
+from grove_core.reflection.submission import SUBMISSION_BYTES_MAX
 from grove_core.services.reflect import preview
 from grove_core.services.requests import (
     observe,

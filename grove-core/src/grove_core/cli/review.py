@@ -18,8 +18,7 @@ from grove_core.cli.result import Result, plain_console
 from grove_core.clock import format_instant
 from grove_core.errors import GroveError
 from grove_core.model.learning import Category
-from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
-from grove_core.reflection.submission import Rating
+from grove_core.reflection.submission import SUBMISSION_BYTES_MAX, Rating
 from grove_core.services.ratings import (
     RATINGS_FORMAT,
     Question,

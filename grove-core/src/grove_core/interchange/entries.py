@@ -8,10 +8,9 @@ from typing import Any, Final
 from attrs import frozen
 
 from grove_core.clock import parse_instant
-from grove_core.model.learning import Category, Criterion, LearningStatus
+from grove_core.model.learning import SUMMARY_LENGTH_MAX, Category, Criterion, LearningStatus
 from grove_core.model.value import Value
 from grove_core.reflection.candidates import clean_tag, read_enum
-from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
 from grove_core.text import clean_line, one_line, shorten
 
 # A secret in it must be recognised, so not only what is shown of it is kept.

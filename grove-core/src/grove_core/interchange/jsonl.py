@@ -16,10 +16,8 @@ from grove_core.interchange.entries import (
     left_out,
     read_instant,
 )
-from grove_core.model.learning import Learning, LearningStatus
-from grove_core.reflection.candidates import read_enum
-from grove_core.reflection.limits import DETAIL_LENGTH_MIN
-from grove_core.reflection.messages import kind_of, listed
+from grove_core.model.learning import Learning, LearningStatus, about
+from grove_core.reflection.candidates import kind_of, listed, read_enum
 from grove_core.text import clean_line, is_conflict_marker, one_line
 
 # By our names: what else a file may call the same, the likeliest first.
@@ -117,7 +115,7 @@ def _one_text_as_two(fields: dict[str, Any], origin: Origin) -> list[str]:
     elif detail is not None or not isinstance(summary, str):
         return []
     text = detail if isinstance(detail, str) else summary
-    if len(text.strip()) >= DETAIL_LENGTH_MIN:
+    if len(text.strip()) >= about("detail").least:
         fields["detail"] = f"{text.strip()}\n\nFrom {origin.name}."
     return ["detail: it had one text only"]
 

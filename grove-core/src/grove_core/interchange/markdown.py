@@ -12,9 +12,14 @@ from grove_core.interchange.entries import (
     read_instant,
     tags_from,
 )
-from grove_core.model.learning import Category, Criterion
+from grove_core.model.learning import (
+    DETAIL_LENGTH_MAX,
+    SUMMARY_LENGTH_MAX,
+    TAGS_MAX,
+    Category,
+    Criterion,
+)
 from grove_core.reflection.candidates import close_fences
-from grove_core.reflection.limits import DETAIL_LENGTH_MAX, SUMMARY_LENGTH_MAX, TAGS_MAX
 from grove_core.text import one_line, shorten
 
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")

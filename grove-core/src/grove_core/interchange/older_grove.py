@@ -14,9 +14,8 @@ from grove_core.interchange.entries import (
     left_out,
     read_instant,
 )
-from grove_core.model.learning import LearningStatus, Scope
+from grove_core.model.learning import DETAIL_LENGTH_MAX, LearningStatus, Scope
 from grove_core.reflection.candidates import read_enum
-from grove_core.reflection.limits import DETAIL_LENGTH_MAX
 
 _HEADING: Final = re.compile(r"## (?:grove:)?(\S+)[ \t]*")
 _FIELD: Final = re.compile(r"\*\*([A-Z][A-Za-z ]*):\*\*[ \t]*(.*)")

@@ -18,6 +18,12 @@ from attrs import evolve
 
 from grove_core.identifiers import is_learning_id
 from grove_core.model.learning import (
+    CONTEXT_FILES_MAX,
+    DETAIL_LENGTH_MAX,
+    PATH_LENGTH_MAX,
+    SUMMARY_LENGTH_MAX,
+    TAG_LENGTH_MAX,
+    TAGS_MAX,
     Category,
     Confidence,
     Criterion,
@@ -27,14 +33,6 @@ from grove_core.model.learning import (
 )
 from grove_core.model.memory import Health, Hit, Receipt, Synchronised
 from grove_core.plugins.descriptors import Freshness
-from grove_core.reflection.limits import (
-    CONTEXT_FILES_MAX,
-    DETAIL_LENGTH_MAX,
-    PATH_LENGTH_MAX,
-    SUMMARY_LENGTH_MAX,
-    TAG_LENGTH_MAX,
-    TAGS_MAX,
-)
 from grove_core.text import clean_line, remove_invisible, shorten
 
 if TYPE_CHECKING:

@@ -11,6 +11,11 @@ from grove_core.model.value import TEXT, TEXT_OR_NONE, Value, frozen
 LEARNING_SCHEMA_VERSION: Final = 1
 SUMMARY_LENGTH_MAX: Final = 200
 DETAIL_LENGTH_MAX: Final = 2000
+# Without these bounds one learning could flood every later session.
+TAGS_MAX: Final = 10
+TAG_LENGTH_MAX: Final = 50
+CONTEXT_FILES_MAX: Final = 50
+PATH_LENGTH_MAX: Final = 500
 
 
 class Category(Enum):
@@ -125,16 +130,24 @@ class Candidate(Value):
         default=frozenset(),
         metadata=_about("Why it is worth keeping.", "Criteria", least=1),
     )
-    # Without these bounds one learning could flood every later session.
     tags: tuple[str, ...] = attrs.field(
         default=(),
         metadata=_about(
-            "Lower-case letters, digits and hyphens.", "Tags", least=1, most=10, longest=50
+            "Lower-case letters, digits and hyphens.",
+            "Tags",
+            least=1,
+            most=TAGS_MAX,
+            longest=TAG_LENGTH_MAX,
         ),
     )
     context_files: tuple[str, ...] = attrs.field(
         default=(),
-        metadata=_about("Paths relative to the project's root.", "Files", most=50, longest=500),
+        metadata=_about(
+            "Paths relative to the project's root.",
+            "Files",
+            most=CONTEXT_FILES_MAX,
+            longest=PATH_LENGTH_MAX,
+        ),
     )
     supersedes: tuple[str, ...] = attrs.field(
         default=(),

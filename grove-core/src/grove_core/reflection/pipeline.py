@@ -12,6 +12,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from grove_core.model.learning import (
+    SUMMARY_LENGTH_MAX,
     Candidate,
     Learning,
     LearningStatus,
@@ -19,8 +20,7 @@ from grove_core.model.learning import (
     Rejection,
     Stage,
 )
-from grove_core.reflection.candidates import read_candidate, readable_parts
-from grove_core.reflection.limits import CANDIDATE_FIELDS, SUMMARY_LENGTH_MAX
+from grove_core.reflection.candidates import CANDIDATE_FIELDS, read_candidate, readable_parts
 from grove_core.similarity import SimilarityIndex, terms_in
 from grove_core.text import clean_line, shorten
 

@@ -1,31 +1,58 @@
-"""The JSON Schema of what ``grove reflect`` accepts, from the table of a candidate's fields."""
+"""What ``grove reflect`` accepts: its JSON Schema, from the table of a candidate's fields."""
 
-from typing import Any, Final
+from enum import Enum
+from typing import Any, Final, get_args
 
-from grove_core.reflection.candidates import FIELDS, REQUIRED, text_schema
-from grove_core.reflection.limits import NOTHING_LEARNED_LENGTH_MIN
+from attrs import NOTHING, Attribute, fields
 
-_JsonObject = dict[str, Any]
+from grove_core.model.learning import Candidate, about
+from grove_core.reflection.candidates import REQUIRED
 
-_ID: Final[_JsonObject] = {"$ref": "#/$defs/learning_id"}
+NOTHING_LEARNED_LENGTH_MIN: Final = 10
+# For a remark that goes into one line of the event log: ``how``, ``why``, the reason of a skip.
+REMARK_LENGTH_MAX: Final = 500
+
+_Schema = dict[str, Any]
+
+_ID: Final[_Schema] = {"$ref": "#/$defs/learning_id"}
+_CANDIDATE: Final[_Schema] = {"$ref": "#/$defs/candidate"}
 
 
-def _array(description: str, items: _JsonObject, **limits: int) -> _JsonObject:
+def _text(description: str, least: int = 1) -> _Schema:
+    return {"description": description, "type": "string", "minLength": least}
+
+
+def _array(description: str, items: _Schema, **limits: int) -> _Schema:
     return {"description": description, "type": "array", **limits, "items": items}
 
 
-def _about_learnings(description: str, name: str, kind: str, *required: str) -> _JsonObject:
+def _field(one: "Attribute[Any]") -> _Schema:
+    """Describe a field of a candidate."""
+    meaning, _, least, most, longest = about(one.name)
+    if one.type is str:
+        return {**_text(meaning, least), "maxLength": most}
+    kind: Any = next(iter(get_args(one.type)), one.type)
+    values = [each.value for each in kind] if issubclass(kind, Enum) else None
+    if kind is one.type:
+        default: Any = one.default
+        usual = {} if default is NOTHING else {"default": default.value}
+        return {"description": meaning, "enum": values, **usual}
+    if values:
+        return _array(meaning, {"enum": values}, minItems=least)
+    item = {"type": "string", "minLength": 1, "maxLength": longest} if longest else _ID
+    return _array(meaning, item, minItems=least, maxItems=most)
+
+
+def _about_learnings(description: str, name: str, kind: str, *required: str) -> _Schema:
     properties = {"id": _ID, name: {"type": kind}}
     items = {"type": "object", "required": ["id", *required], "properties": properties}
     return _array(description, items)
 
 
-_PROPERTIES: Final[_JsonObject] = {
-    "session_id": text_schema("The session that reflects.", 1),
+_PROPERTIES: Final[_Schema] = {
+    "session_id": _text("The session that reflects."),
     "candidates": _array(
-        "What was learned; each is accepted or refused by itself.",
-        {"$ref": "#/$defs/candidate"},
-        minItems=1,
+        "What was learned; each is accepted or refused by itself.", _CANDIDATE, minItems=1
     ),
     "learnings_used": _about_learnings("Learnings that helped.", "how", "string"),
     "corrections": _about_learnings("Learnings that turned out wrong.", "why", "string"),
@@ -34,33 +61,29 @@ _PROPERTIES: Final[_JsonObject] = {
     ),
     "notes": {"description": "Anything else.", "type": "string"},
 }
-_NOTHING_LEARNED: Final = text_schema("Why there is nothing to keep.", NOTHING_LEARNED_LENGTH_MIN)
-_DEFINITIONS: Final[_JsonObject] = {
+_NOTHING_LEARNED: Final = _text("Why there is nothing to keep.", NOTHING_LEARNED_LENGTH_MIN)
+_DEFINITIONS: Final[_Schema] = {
     "candidate": {
         "type": "object",
         "required": list(REQUIRED),
-        "properties": {field.name: field.schema() for field in FIELDS},
+        "properties": {one.name: _field(one) for one in fields(Candidate)},
     },
-    "learning_id": text_schema("The id of a stored learning.", 1),
+    "learning_id": _text("The id of a stored learning."),
 }
 
 SUBMISSION_FIELDS: Final = (*_PROPERTIES, "nothing_learned")
 
 
-def submission_schema() -> _JsonObject:
+def submission_schema() -> _Schema:
     """Describe every form of a submission."""
-    nothing = {
-        **_PROPERTIES,
-        "candidates": {"type": "array", "maxItems": 0},
-        "nothing_learned": _NOTHING_LEARNED,
-    }
+    no_candidates = {"candidates": {"type": "array", "maxItems": 0}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Submission to grove reflect",
         "anyOf": [
             {"$ref": "#/$defs/submission"},
-            _array("Candidates alone.", {"$ref": "#/$defs/candidate"}, minItems=1),
-            {"$ref": "#/$defs/candidate"},
+            _array("Candidates alone.", _CANDIDATE, minItems=1),
+            _CANDIDATE,
             {"$ref": "#/$defs/nothing_learned"},
         ],
         "$defs": {
@@ -72,16 +95,19 @@ def submission_schema() -> _JsonObject:
             "nothing_learned": {
                 "type": "object",
                 "required": ["nothing_learned"],
-                "properties": nothing,
+                "properties": {
+                    **_PROPERTIES,
+                    **no_candidates,
+                    "nothing_learned": _NOTHING_LEARNED,
+                },
             },
             **_DEFINITIONS,
         },
     }
 
 
-def tool_schema() -> _JsonObject:
+def tool_schema() -> _Schema:
     """Describe the object form alone: a tool's arguments are one object."""
-    candidates = dict(_PROPERTIES["candidates"])
-    del candidates["minItems"]
-    fields = {"candidates": candidates, "nothing_learned": _NOTHING_LEARNED}
-    return {"type": "object", "properties": _PROPERTIES | fields, "$defs": _DEFINITIONS}
+    candidates = {**_PROPERTIES["candidates"], "minItems": 0}
+    properties = {**_PROPERTIES, "candidates": candidates, "nothing_learned": _NOTHING_LEARNED}
+    return {"type": "object", "properties": properties, "$defs": _DEFINITIONS}

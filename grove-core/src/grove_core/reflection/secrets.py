@@ -8,7 +8,7 @@ from attrs import evolve
 
 from grove_core.errors import ReflectionError
 from grove_core.model.learning import Rejection
-from grove_core.reflection.limits import CANDIDATE_FIELDS
+from grove_core.reflection.candidates import CANDIDATE_FIELDS
 from grove_core.reflection.submission import Submission
 from grove_core.text import one_line, remove_invisible
 

@@ -9,16 +9,17 @@ from attrs import frozen
 
 from grove_core.errors import ReflectionError
 from grove_core.identifiers import is_learning_id, is_session_id
-from grove_core.reflection.limits import (
-    CANDIDATE_FIELDS,
-    CANDIDATES_MAX,
+from grove_core.reflection.candidates import CANDIDATE_FIELDS, kind_of, shown
+from grove_core.reflection.schema import (
     NOTHING_LEARNED_LENGTH_MIN,
     REMARK_LENGTH_MAX,
-    SUBMISSION_BYTES_MAX,
+    SUBMISSION_FIELDS,
 )
-from grove_core.reflection.messages import kind_of, shown
-from grove_core.reflection.schema import SUBMISSION_FIELDS
 from grove_core.text import clean_line, remove_invisible
+
+SUBMISSION_BYTES_MAX: Final = 1024 * 1024
+# Each is compared with everything that is stored, while other sessions wait.
+CANDIDATES_MAX: Final = 50
 
 JsonContainer: TypeAlias = dict[str, Any] | list[Any]
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.errors import GroveError
-from grove_core.reflection.limits import REMARK_LENGTH_MAX
-from grove_core.reflection.schema import tool_schema
+from grove_core.reflection.schema import REMARK_LENGTH_MAX, tool_schema
 
 if TYPE_CHECKING:
     from grove_core.project import Project

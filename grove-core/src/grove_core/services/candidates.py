@@ -13,7 +13,6 @@ from grove_core.model.session import Session
 from grove_core.plugins.descriptors import Area, ReflectionContext
 from grove_core.plugins.manager import Contribution
 from grove_core.project import Project
-from grove_core.reflection.messages import example_submission
 from grove_core.reflection.pipeline import (
     CheckStage,
     Pipeline,
@@ -25,6 +24,7 @@ from grove_core.reflection.pipeline import (
 )
 from grove_core.reflection.secrets import objection_to
 from grove_core.reflection.submission import Submission
+from grove_core.services.messages import example_submission
 from grove_core.services.sessions import current_ticket
 from grove_core.services.storing import why_not_stored
 

@@ -20,13 +20,20 @@ from grove_core.interchange.jsonl import read_jsonl
 from grove_core.interchange.markdown import read_document
 from grove_core.interchange.older_grove import read_older_learnings
 from grove_core.model.events import Restored
-from grove_core.model.learning import Candidate, Learning, LearningStatus, Rejection, Scope, Stage
+from grove_core.model.learning import (
+    SUMMARY_LENGTH_MAX,
+    Candidate,
+    Learning,
+    LearningStatus,
+    Rejection,
+    Scope,
+    Stage,
+)
 from grove_core.model.memory import Capability, ReceiptStatus
 from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import ReflectionContext
 from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, readable_parts
-from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
 from grove_core.reflection.pipeline import WITHHELD, candidate_from, fingerprint, learning_from
 from grove_core.reflection.secrets import find_leak, objection_to
 from grove_core.services.candidates import plugins_check

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from grove_core.model.gate import Gate
-from grove_core.model.learning import RejectedCandidate
+from grove_core.model.learning import Category, Criterion, RejectedCandidate
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
-from grove_core.reflection.messages import example_submission
 from grove_core.text import clean_line
 
 LONGEST_REASON: Final = 1_500
@@ -168,3 +167,19 @@ def _filled(before: list[str], optional: list[str], after: list[str], limit: int
             break
         fitting.append(line)
     return "\n".join([*before, *fitting, *after])
+
+
+def example_submission(session_id: str) -> dict[str, Any]:
+    """Make the smallest submission of the object form, to be filled in."""
+    return {
+        "session_id": session_id,
+        "candidates": [
+            {
+                "category": Category.PITFALL.value,
+                "summary": "One line: what to know, naming the thing it is about",
+                "detail": "What happened, where (file, function, command), why, and what to do.",
+                "criteria_met": [Criterion.BEHAVIOR_CHANGING.value],
+                "tags": ["topic"],
+            }
+        ],
+    }

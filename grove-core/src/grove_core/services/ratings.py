@@ -12,9 +12,13 @@ from grove_core.model.usage import LearningStats
 from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
-from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
-from grove_core.reflection.messages import kind_of
-from grove_core.reflection.submission import Rating, RatingsRead, read_each_rating
+from grove_core.reflection.candidates import kind_of
+from grove_core.reflection.submission import (
+    SUBMISSION_BYTES_MAX,
+    Rating,
+    RatingsRead,
+    read_each_rating,
+)
 from grove_core.stats.sampling import sample
 
 RATINGS_FORMAT: Final = '{"ratings": [{"id": "cl_…", "useful": true}]}'

@@ -15,7 +15,7 @@ from grove_core.model.session import EventType, Session, SubagentObservation
 from grove_core.model.usage import LearningStats
 from grove_core.model.value import frozen
 from grove_core.project import Project
-from grove_core.reflection.limits import REMARK_LENGTH_MAX
+from grove_core.reflection.schema import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import Submission, UsedLearning, parse_submission
 from grove_core.retrieval.entry import learning_of

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.model.learning import (
+    DETAIL_LENGTH_MAX,
+    SUMMARY_LENGTH_MAX,
     Candidate,
     Category,
     Confidence,
@@ -14,7 +16,6 @@ from grove_core.model.learning import (
     Scope,
 )
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
-from grove_core.reflection.limits import DETAIL_LENGTH_MAX, SUMMARY_LENGTH_MAX
 from grove_core.testing.samples import SUMMARIES, TEXTS, learning_id
 from grove_core.text import clean_line
 

@@ -9,11 +9,10 @@ import pytest
 from attrs import evolve
 
 from grove_core.errors import BackendError, StorageError, UnsupportedError
-from grove_core.model.learning import Learning, LearningStatus, Scope
+from grove_core.model.learning import DETAIL_LENGTH_MAX, Learning, LearningStatus, Scope
 from grove_core.model.memory import Capability, Filters, Health, Query, Receipt, ReceiptStatus
 from grove_core.plugins.descriptors import MemoryBackend
 from grove_core.reflection.candidates import close_fences
-from grove_core.reflection.limits import DETAIL_LENGTH_MAX
 from grove_core.storage.files import read_text
 from grove_core.testing.rules.reading import (
     Opener,
