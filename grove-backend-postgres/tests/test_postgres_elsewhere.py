@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from grove_backend_postgres.backend import PostgresBackend
 from grove_backend_postgres.commands import bring_command as command
-from grove_backend_postgres.outbox import status_changes
+from grove_backend_postgres.outbox import StatusChange
 from grove_backend_postgres.plugin import PostgresSettings
 from grove_core import BackendContext, LearningStatus
 from grove_core.testing.samples import example_learning
@@ -96,8 +96,9 @@ def test_it_is_brought_once_and_keeps_what_is_there(hook, bring, tmp_path):
     assert bring(folder.name[:8]).exit_code == 0
     assert waiting(hook, OLD) == set()
     assert waiting(hook, NEW) == {FIRST.id, SECOND.id, THIRD.id}
-    assert len(hook(NEW)._outbox.all().entries) == 4
+    assert len(hook(NEW)._record.outbox.all().entries) == 4
     known = {one.id: one.status for one in hook(NEW).iterate()}
     assert known[FIRST.id] is LearningStatus.ARCHIVED
-    ((_, change),) = status_changes(hook(NEW)._outbox.all().entries)
-    assert change.note == "of no use"
+    entries = hook(NEW)._record.outbox.all().entries
+    (note,) = (one.what.note for one in entries if isinstance(one.what, StatusChange))
+    assert note == "of no use"

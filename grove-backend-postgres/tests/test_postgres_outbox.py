@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 
-from grove_backend_postgres.outbox import Outbox, StatusChange, new_learnings, status_changes
+from grove_backend_postgres.outbox import Outbox, StatusChange, new_learnings
 from grove_core import LearningStatus
 from grove_core.testing.samples import example_learning
 from grove_core.testing.strategies import learnings
@@ -31,7 +31,8 @@ def test_any_learning_is_read_as_it_was_written(tmp_path_factory, learning):
     outbox.add_change(learning.id, CHANGE)
     entries = outbox.all().entries
     assert new_learnings(entries) == {learning.id: learning}
-    assert [*status_changes(entries)] == [(learning.id, CHANGE)]
+    assert [(one.learning_id, one.what) for one in entries[1:]] == [(learning.id, CHANGE)]
+    assert outbox.about([learning.id]) == [*entries]
 
 
 def test_what_was_delivered_is_taken_out_and_nothing_else(outbox):

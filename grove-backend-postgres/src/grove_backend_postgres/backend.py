@@ -10,10 +10,8 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_backend_postgres.outbox import Outbox
 from grove_backend_postgres.paths import Paths
-from grove_backend_postgres.replica import Replica
-from grove_backend_postgres.replica_file import ReplicaFile
+from grove_backend_postgres.record import Record
 from grove_backend_postgres.store import Store
 from grove_backend_postgres.sync import PATIENCE_SECONDS, Delivered, Line
 from grove_backend_postgres.team import team_of
@@ -69,11 +67,8 @@ class PostgresBackend:
         self._in_hook = context.in_hook
         self._clock = clock
         self._paths = Paths(context.home, self._team.address, settings.project, settings.schema)
-        self._outbox = Outbox(self._paths.outbox)
-        self._replica = Replica(
-            ReplicaFile(self._paths.replica, self._paths.synchronised), self._outbox
-        )
-        self._line = Line(self._paths, self._outbox, self._replica, clock)
+        self._record = Record(self._paths)
+        self._line = Line(self._paths, self._record, clock)
         self._writing: tuple[Store, float] | None = None
         self._hang_up: Callable[[], object] = bool
 
@@ -92,7 +87,7 @@ class PostgresBackend:
         if not is_learning_id(learning.id):
             raise BackendError(f"{learning.id!a} is no id of a learning")
         self._paths.introduce()
-        is_new = self._replica.add(learning)
+        is_new = self._record.add(learning)
         note = self._bring(learning.id, _WRITE_SECONDS) if is_new else ""
         status = ReceiptStatus.QUEUED if note else ReceiptStatus.STORED
         return Receipt(
@@ -106,33 +101,33 @@ class PostgresBackend:
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
         """Have the database search where nobody's hook waits, and search here where it cannot."""
         if self._in_hook or query.is_empty or self._line.pause():
-            return rule_hits(query, self._replica.learnings(), filters)
+            return rule_hits(query, self._record.learnings(), filters)
         try:
             return self._search_there(query, filters)
         except (BackendError, StorageError):
             # It has been noted, and `grove backends` says so.
-            return rule_hits(query, self._replica.learnings(), filters)
+            return rule_hits(query, self._record.learnings(), filters)
 
     def ping(self) -> Health:
         """Look whether learnings can be kept here, and whether the database answers."""
         from grove_backend_postgres.health import look_at
 
-        return look_at(self._team, self._paths, self._outbox, self._replica, self._line)
+        return look_at(self._team, self._paths, self._record, self._line)
 
     def get(self, learning_id: str) -> Learning | None:
         """Fetch a learning of any status, as it is known here."""
         if not is_learning_id(learning_id):
             return None
-        return self._replica.get(learning_id)
+        return self._record.get(learning_id)
 
     def iterate(self) -> Sequence[Learning]:
         """Go through the learnings of any status that are known here, oldest first."""
-        return self._replica.learnings()
+        return self._record.learnings()
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning, and tell the database."""
         self._paths.introduce()
-        changed = self._replica.set_status(learning_id, status, self._clock(), note)
+        changed = self._record.set_status(learning_id, status, self._clock(), note)
         self._bring(learning_id, _STATUS_SECONDS)
         return changed
 
@@ -142,13 +137,13 @@ class PostgresBackend:
 
     def changes(self, mark: str) -> Changes:
         """Return what has changed here since an earlier answer."""
-        return self._replica.changes(mark)
+        return self._record.changes(mark)
 
     def freshness(self) -> Freshness:
         """Return how well what is known here stands for what the database has; asks nobody."""
         return Freshness(
             source=self._team.label,
-            mark=self._paths.synchronised,
+            mark=self._paths.pulled,
             waiting=self._waiting(),
             fault=self._paths.backoff().detail,
         )
@@ -185,14 +180,14 @@ class PostgresBackend:
         return tuple(dict.fromkeys([*first.ids, *again.ids])), received, fault or again.fault
 
     def _search_there(self, query: Query, filters: Filters) -> Sequence[Hit]:
-        waiting = {one.id: one for one in self._replica.undelivered()}
+        waiting = {one.id: one for one in self._record.undelivered()}
         limit = None if filters.limit is None else filters.limit + len(waiting)
         store = self._team.store(_SEARCH_SECONDS, with_vectors=True)
         with store, self._line.noting_faults():
             hits = store.search(query, evolve(filters, limit=limit))
         # One of these may be asked for by its id later. What was found counts more.
         with suppress(BackendError, StorageError):
-            self._replica.take_in_found(hit.learning for hit in hits)
+            self._record.take_in_found([hit.learning for hit in hits])
         there = [hit for hit in hits if hit.learning.id not in waiting]
         here = rule_hits(query, waiting.values(), filters)
         return best_first([*there, *here])[: filters.limit]
@@ -220,7 +215,7 @@ class PostgresBackend:
         return self._writing[0]
 
     def _waiting(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.learning_id for one in self._outbox.all().entries))
+        return tuple(dict.fromkeys(one.learning_id for one in self._record.outbox.all().entries))
 
     def _receipt(self, learning_id: str) -> Receipt:
         return Receipt(

@@ -7,9 +7,8 @@ from typing import Final
 from grove_backend_postgres.about import ServerAbout
 from grove_backend_postgres.elsewhere import waiting_elsewhere
 from grove_backend_postgres.faults import DatabaseRefusedError
-from grove_backend_postgres.outbox import Outbox
 from grove_backend_postgres.paths import Paths
-from grove_backend_postgres.replica import Replica
+from grove_backend_postgres.record import Record
 from grove_backend_postgres.sync import Line
 from grove_backend_postgres.team import Team
 from grove_core import BackendError, Health, StorageError
@@ -24,11 +23,11 @@ _OTHER_ROLE: Final = (
 )
 
 
-def look_at(team: Team, paths: Paths, outbox: Outbox, replica: Replica, line: Line) -> Health:
+def look_at(team: Team, paths: Paths, record: Record, line: Line) -> Health:
     """Look whether learnings can be kept here, and whether the database answers."""
     location = team.label
     try:
-        held, complaint = _kept_here(paths, outbox, replica)
+        held, complaint = _kept_here(paths, record)
     except (BackendError, StorageError) as error:
         return Health(ok=False, detail=str(error), location=str(paths.outbox.parent))
     if complaint:
@@ -61,9 +60,9 @@ def described(about: ServerAbout) -> str:
     return f"{server}: {having}{without}"
 
 
-def _kept_here(paths: Paths, outbox: Outbox, replica: Replica) -> tuple[str, str]:
-    tail = outbox.all()
-    learnings = len(replica.learnings())
+def _kept_here(paths: Paths, record: Record) -> tuple[str, str]:
+    tail = record.outbox.all()
+    learnings = len(record.learnings())
     waiting = len({one.learning_id for one in tail.entries})
     held = f"learnings: {learnings}" + (f", waiting: {waiting}" if waiting else "")
     if tail.unreadable:
@@ -71,7 +70,7 @@ def _kept_here(paths: Paths, outbox: Outbox, replica: Replica) -> tuple[str, str
     held = "; ".join([held, *(one.told() for one in waiting_elsewhere(paths))])
     if not _is_writable(paths.outbox):
         return held, f"{paths.outbox} cannot be written"
-    return held, replica.complaint()
+    return held, ""
 
 
 def _mend_of(about: ServerAbout, team: Team) -> str:

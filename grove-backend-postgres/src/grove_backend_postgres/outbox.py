@@ -1,7 +1,7 @@
 """What waits for the database, on this machine: a file that is there before anything is sent."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -81,6 +81,11 @@ class Outbox:
         """Read everything."""
         return self.since("")
 
+    def about(self, ids: Collection[str]) -> list[Entry]:
+        """Read what waits that is about a few learnings."""
+        found = map(_entry_of, self._lines.naming(*ids))
+        return [one for one in found if one is not None and one.learning_id in ids]
+
     def add(self, learnings: Iterable[Learning]) -> None:
         """Have learnings wait."""
         self._append([{"learning": learning_to_dict(one)} for one in learnings])
@@ -109,13 +114,6 @@ class Outbox:
 
 def _text_of(entry: Entry) -> str:
     return json.dumps(entry.document)
-
-
-def status_changes(entries: Iterable[Entry]) -> Iterator[tuple[str, StatusChange]]:
-    """Return what waits that is about a status, each with the learning's id."""
-    for entry in entries:
-        if isinstance(entry.what, StatusChange):
-            yield entry.learning_id, entry.what
 
 
 def new_learnings(entries: Iterable[Entry]) -> dict[str, Learning]:

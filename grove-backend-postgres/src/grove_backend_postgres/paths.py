@@ -22,10 +22,11 @@ class Paths:
         self.folder: Path = home / "postgres" / address.key(project, schema)
         self.place: Path = self.folder / PLACE
         self.outbox: Path = self.folder / OUTBOX
-        self.replica: Path = self.folder / "replica.sqlite3"
+        self.replica: Path = self.folder / "replica.jsonl"
         self.lock: Path = self.folder / LOCK
         self.breaker: Path = self.folder / "breaker.json"
-        self.synchronised: Path = self.folder / "synchronised"
+        self.write_lock: Path = self.folder / "writing.lock"
+        self.pulled: Path = self.folder / "pulled"
         self._told = {"database": address.label, "project": project, "schema": schema}
 
     def backoff(self) -> Backoff:

@@ -79,6 +79,7 @@ TOTAL: Final = (
     "SELECT p.revision, (SELECT count(*) FROM {schema}.learning c WHERE c.project = %(project)s)"
     " AS total FROM {schema}.project p WHERE p.project = %(project)s"
 )
+IDS: Final = "SELECT id FROM {schema}.learning WHERE project = %(project)s"
 
 _ADMITTED: Final = (
     " FROM {schema}.learning l"

@@ -130,6 +130,10 @@ class Store:
         self._prepare()
         return self._connection.run(lambda sent: pull(sent, mark, most=most))
 
+    def ids(self) -> set[str]:
+        """Name all learnings of the project."""
+        return _ids(self._connection.run(lambda sent: sent.send(statements.IDS)))
+
     def get(self, learning_id: str) -> Learning | None:
         """Find a learning by its id."""
         if not self._has_tables():

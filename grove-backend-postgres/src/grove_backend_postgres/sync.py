@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from grove_backend_postgres.faults import DatabaseRefusedError, DatabaseUnreachableError
-from grove_backend_postgres.outbox import Entry, Outbox, StatusChange, new_learnings
+from grove_backend_postgres.outbox import Entry, StatusChange, new_learnings
 from grove_backend_postgres.paths import Paths
-from grove_backend_postgres.replica import Replica, Taken
+from grove_backend_postgres.record import Record
 from grove_backend_postgres.store import Store
 from grove_core import BackendError, Learning, StorageError, locked, replace_text
 
@@ -35,13 +35,12 @@ class Line:
     def __init__(
         self,
         paths: Paths,
-        outbox: Outbox,
-        replica: Replica,
+        record: Record,
         clock: Callable[[], datetime],
     ) -> None:
         self._paths = paths
-        self._outbox = outbox
-        self._replica = replica
+        self._record = record
+        self._outbox = record.outbox
         self._clock = clock
 
     def pause(self) -> str:
@@ -74,25 +73,27 @@ class Line:
 
     def pull(self, store: Store) -> int:
         """Take in what is new in the database, a page at a time."""
-        received, anew, has_begun_anew = 0, False, False
-        while True:
-            taken = self._take_page(store, anew=anew)
-            received += taken.received
-            # Somebody has deleted rows by hand: everything is asked for, once.
-            anew = taken.is_last and not taken.is_all and not has_begun_anew
-            has_begun_anew = has_begun_anew or anew
-            if taken.is_last and not anew:
-                break
-            # So that another process that waits for the lock gets it.
-            time.sleep(_BREATH_SECONDS)
-        replace_text(self._paths.synchronised, "")
+        received, is_all = self._take_pages(store)
+        if not is_all:
+            # Somebody has put rows there by hand: everything is asked for, once.
+            received += self._take_pages(store, anew=True)[0]
+        replace_text(self._paths.pulled, "")
         return received
 
-    def _take_page(self, store: Store, *, anew: bool) -> Taken:
-        with self._alone(PATIENCE_SECONDS), self.noting_faults():
-            # Another process may have come further meanwhile.
-            mark = "" if anew else self._replica.mark()
-            return self._replica.take_in(store.changes_since(mark), asked_with=mark)
+    def _take_pages(self, store: Store, *, anew: bool = False) -> tuple[int, bool]:
+        received = 0
+        while True:
+            with self._alone(PATIENCE_SECONDS), self.noting_faults():
+                # Another process may have come further meanwhile.
+                mark = "" if anew else self._record.mark()
+                page = store.changes_since(mark)
+                received += self._record.take_in(page, asked_with=mark)
+                if page.is_last:
+                    is_all = self._record.is_all(page.total)
+                    return received, is_all or self._record.drop_others(store.ids())
+            anew = False
+            # So that another process that waits for the lock gets it.
+            time.sleep(_BREATH_SECONDS)
 
     @contextmanager
     def _alone(self, patience: float) -> Iterator[None]:
@@ -125,7 +126,7 @@ class Line:
                     )
                     told.append(entry)
         finally:
-            self._note(told)
+            self._record.note_delivered(told)
         return [one.learning_id for one in told]
 
     def _deliver_learnings(self, store: Store, waiting: Sequence[Entry]) -> tuple[list[str], str]:
@@ -134,7 +135,7 @@ class Line:
         faults: list[str] = []
         while batch := list(islice(learnings, _BATCH)):
             for some in self._accepted(store, batch, faults):
-                self._note(some)
+                self._record.note_delivered(some)
                 ids += [one.learning_id for one in some]
         return ids, "; ".join(faults[:1])
 
@@ -154,9 +155,3 @@ class Line:
                 yield from self._accepted(store, [one], faults)
         else:
             yield batch
-
-    def _note(self, delivered: list[Entry]) -> None:
-        """Take out what was delivered: not before, so that nothing is lost in between."""
-        if delivered:
-            self._outbox.remove(delivered)
-            self._replica.note_delivered(one.learning_id for one in delivered)

@@ -30,6 +30,7 @@ USES = {
     "LEARNINGS_COUNT": "How many there are.",
     "CHANGES": "A page of a pull: what is new since a place, in one statement and so of one instant.",
     "TOTAL": "After the last page: how many there are, and whether that is of the same revision.",
+    "IDS": "Which there are, where that is another number than this machine knows.",
     "LISTED": "What filters admit: for an empty query, and where there is no full-text search.",
     "FOUND": "A search (only with the full-text search).",
     "ALIKE": "A search by meaning (only with vectors).",
