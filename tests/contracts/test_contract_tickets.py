@@ -6,7 +6,6 @@ import subprocess
 from importlib.metadata import entry_points  # noqa: TID253 - no hook runs this
 
 import pytest
-from scale import turned_up
 
 from grove_core import ToolCall
 from grove_core.testing import TicketContract
@@ -14,9 +13,8 @@ from grove_core.testing.rules import tickets
 
 
 @pytest.fixture(autouse=True)
-def in_the_quick_tier(monkeypatch):
-    """Fewer random texts for each of many systems, and patience with a machine that is busy."""
-    monkeypatch.setattr(tickets, "_EXAMPLES", turned_up(20, 500))
+def patience(monkeypatch):
+    """Patience with a machine that is busy."""
     monkeypatch.setattr(tickets, "_SECONDS", 80.0)
 
 

@@ -21,7 +21,6 @@ def mentions(line: str) -> Iterator[str]:
     quoted = shlex.quote(line)
     yield f"echo {quoted}"
     yield f"printf '%s\\n' {quoted} > notes.txt"
-    yield f"grep -rn {quoted} ."
     yield f"cat <<'END_OF_TEXT'\n{line}\nEND_OF_TEXT"
     yield "\n".join(f"# {each}" for each in line.splitlines())
     yield f"true # {line.splitlines()[0]}"
@@ -31,17 +30,14 @@ def dressings(line: str) -> Iterator[str]:
     """Make shell text that runs a command among other things."""
     yield f"true && {line}"
     yield f"  {line}  "
-    yield f"echo before; {line}"
     yield f"echo before\n{line}\necho after"
     yield f"( {line}\n)"
-    yield f"cd . && {line}"
     if _PLAIN.match(line):
         yield f"KIT=1 {line}"
 
 
 HOSTILE_TEXTS: Final = {
     "nothing": "",
-    "blanks": " \t\n ",
     "a lone quote": "'",
     "quotes that never close": "echo \"one 'two `three $(four ${five",
     "brackets that never close": "((((((" * 50 + "{{{{",
@@ -49,12 +45,11 @@ HOSTILE_TEXTS: Final = {
     "a NUL": "one\0two",
     "half a character": "one \ud800 two",
     "control characters": "\x1b[31mone\x07\r\x08two\x7f",
-    "right to left": "echo \u202eesolc\u202c",
     "many lines": "true\n" * 5_000,
-    "one long word": "x" * 20_000,
     "a megabyte": "x " * 500_000,
     "a here-document without an end": "cat <<END\none\ntwo",
     "operators alone": "&& || ; | & > < >> << <<< 2>&1",
+    "words of the shell alone": "if case esac do done fi in function f() { ! [[ for while then",
     "substitutions": "$IFS ${1:-x} $((1+1)) <(true) >(true) $'\\x00' `id`",
     "another language": "for %%x in (*.txt) do @echo %%x\r\n",
 }
@@ -66,9 +61,8 @@ HOSTILE_INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "a number": {"command": 7},
     "a list": {"command": ["close", "1"]},
     "an object": {"command": {"close": "1"}},
-    "other fields": {"cmd": "close", "args": [None, 1.5, {"a": [{}]}], "": ""},
+    "other fields": {"cmd": "close", "args": [None, 1.5, {"a": [{}]}], "": "", "\0": "\0"},
     "numbers as ids": {"id": 10**40, "issue": -1, "status": float("inf")},
-    "odd keys": {"command ": "close", "COMMAND": "close", "\0": "\0"},
 }
 """Inputs of tools that are not what their schema says."""
 
@@ -78,13 +72,11 @@ RESULTS: Final[Mapping[str, ToolResult | None]] = {
     "a success without an answer": ToolResult(succeeded=True),
     "a failure": ToolResult(succeeded=False, error="Exit code 1"),
     "in the background": ToolResult(succeeded=True, background_task_id="b1"),
-    "text": ToolResult(succeeded=True, response="done"),
     "a number": ToolResult(succeeded=True, response=7),
     "a list of content": ToolResult(
         succeeded=True, response=[{"type": "text", "text": "{}"}, None, {"type": "image"}]
     ),
     "deep JSON": ToolResult(succeeded=True, response={"stdout": "[" * 5_000}),
-    "odd fields": ToolResult(succeeded=True, response={"stdout": None, "stderr": 3, "x": {}}),
-    "half a character": ToolResult(succeeded=True, response={"stdout": "\ud800"}),
+    "odd fields": ToolResult(succeeded=True, response={"stdout": "\ud800", "stderr": 3, "x": {}}),
 }
 """What may become of a call, by what it is like."""

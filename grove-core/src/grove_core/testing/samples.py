@@ -8,7 +8,6 @@ from typing import Any, Final
 import tomli
 
 from grove_core.model.learning import (
-    Candidate,
     Category,
     Confidence,
     Criterion,
@@ -41,19 +40,6 @@ def example_learning(number: int = 1, **fields: Any) -> Learning:  # noqa: ANN40
         **fields,
     }
     return Learning(**values)
-
-
-def example_candidate() -> Candidate:
-    """Make an ordinary candidate, which an agent has sent and core has read."""
-    learning = example_learning()
-    return Candidate(
-        category=learning.category,
-        summary=learning.summary,
-        detail=learning.detail,
-        criteria_met=learning.criteria_met,
-        tags=learning.tags,
-        context_files=learning.context_files,
-    )
 
 
 def learning_id(number: int) -> str:

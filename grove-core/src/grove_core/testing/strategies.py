@@ -1,8 +1,9 @@
 """What hypothesis makes of learnings; it is imported only when a strategy is asked for."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
+
+from attrs import fields
 
 from grove_core.model.learning import (
     DETAIL_LENGTH_MAX,
@@ -24,12 +25,6 @@ if TYPE_CHECKING:
 
 _WORDS: Final = "The orders report is slow"
 _LONGEST_TICKET: Final = 200
-_SHELL_WORDS: Final = (
-    *"; && || | & ( ) { } ! $( ` ' \" \\ > < << <<< 2>&1 # = [[ ]]".split(),
-    *"if then fi for in do done".split(),
-    *"case esac while function f() $x ${x} $((1)) *.txt ~ -- - sudo env xargs eval bash -c".split(),
-    "\n", "<<'END'\n", "\nEND\n", "\t",
-)  # fmt: skip
 
 
 def learnings(*scopes: Scope) -> "SearchStrategy[Learning]":
@@ -41,49 +36,6 @@ def learnings(*scopes: Scope) -> "SearchStrategy[Learning]":
     Returns:
         A strategy. Ids are such as core makes; two learnings may have the same.
     """
-    from hypothesis import strategies as st
-
-    return st.builds(
-        _learning,
-        candidate=_candidates(),
-        id=st.integers(0, 32**6 - 1).map(learning_id),
-        session_id=st.from_regex(r"[A-Za-z0-9_-]{1,40}", fullmatch=True),
-        timestamp=st.datetimes(
-            datetime(2000, 1, 1),  # noqa: DTZ001 - the time zone is added below
-            datetime(2099, 12, 31),  # noqa: DTZ001
-            timezones=st.just(UTC),
-        ).map(lambda instant: instant.replace(microsecond=0)),
-        scope=st.sampled_from(scopes or (Scope.PROJECT, Scope.TEAM)),
-        ticket_id=st.none()
-        | st.from_regex(r"[A-Z]{2,5}-[0-9]{1,4}|#[0-9]{1,4}", fullmatch=True)
-        | st.text(max_size=20).map(lambda text: clean_line(text, _LONGEST_TICKET)).filter(bool),
-        status=st.just(LearningStatus.ACTIVE),
-    )
-
-
-def shell_texts(lines: Sequence[str]) -> "SearchStrategy[str]":
-    """Make shell text around some commands, most of it senseless."""
-    from hypothesis import strategies as st
-
-    words = st.sampled_from([*lines, *_SHELL_WORDS])
-    return st.lists(words | st.text(max_size=12), max_size=14).map(" ".join)
-
-
-def _learning(candidate: Candidate, **fields: Any) -> Learning:  # noqa: ANN401 - any field
-    return Learning(
-        category=candidate.category,
-        summary=candidate.summary,
-        detail=candidate.detail,
-        confidence=candidate.confidence,
-        criteria_met=candidate.criteria_met,
-        tags=candidate.tags,
-        context_files=candidate.context_files,
-        supersedes=candidate.supersedes,
-        **fields,
-    )
-
-
-def _candidates() -> "SearchStrategy[Candidate]":
     from hypothesis import strategies as st
 
     def values(kind: Any) -> "SearchStrategy[str]":  # noqa: ANN401 - any enum
@@ -101,12 +53,27 @@ def _candidates() -> "SearchStrategy[Candidate]":
             "supersedes": st.lists(st.integers(0, 99).map(learning_id), max_size=3),
         }
     )
-    return raw.map(_read).filter(lambda one: one is not None)  # type: ignore[return-value]  # none left
+    return st.builds(
+        _learning,
+        candidate=raw.map(read_candidate).filter(lambda read: isinstance(read, ReadCandidate)),
+        id=st.integers(0, 32**6 - 1).map(learning_id),
+        session_id=st.from_regex(r"[A-Za-z0-9_-]{1,40}", fullmatch=True),
+        timestamp=st.datetimes(
+            datetime(2000, 1, 1),  # noqa: DTZ001 - the time zone is added below
+            datetime(2099, 12, 31),  # noqa: DTZ001
+            timezones=st.just(UTC),
+        ).map(lambda instant: instant.replace(microsecond=0)),
+        scope=st.sampled_from(scopes or (Scope.PROJECT, Scope.TEAM)),
+        ticket_id=st.none()
+        | st.from_regex(r"[A-Z]{2,5}-[0-9]{1,4}|#[0-9]{1,4}", fullmatch=True)
+        | st.text(max_size=20).map(lambda text: clean_line(text, _LONGEST_TICKET)).filter(bool),
+        status=st.just(LearningStatus.ACTIVE),
+    )
 
 
-def _read(raw: dict[str, Any]) -> Candidate | None:
-    answer = read_candidate(raw)
-    return answer.candidate if isinstance(answer, ReadCandidate) else None
+def _learning(candidate: ReadCandidate, **own: Any) -> Learning:  # noqa: ANN401 - any field
+    read = candidate.candidate
+    return Learning(**{each.name: getattr(read, each.name) for each in fields(Candidate)} | own)
 
 
 def _texts(samples: tuple[str, ...], joint: str, longest: int) -> "SearchStrategy[str]":

@@ -2,12 +2,12 @@
 
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import chdir
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from threading import enumerate as threads_alive
 from threading import get_ident
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from grove_core.plugins.limits import WORKER_NAME
 
@@ -25,69 +25,44 @@ CHANGING: Final = frozenset(
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-class Watching:
-    """Records audit events of this thread, plugin threads and threads started meanwhile."""
+@contextmanager
+def watching(events: frozenset[str] = ASKING) -> Iterator[list[str]]:
+    """Record audit events of this thread, plugin threads and threads started meanwhile."""
+    # The threads of a test runner and of earlier tests have nothing to do with it.
+    others = {one.ident for one in threads_alive() if one.name != WORKER_NAME} - {get_ident()}
+    heard: list[str] = []
 
-    def __init__(self, events: frozenset[str] = ASKING) -> None:
-        """Hear nothing yet."""
-        self.heard: list[str] = []
-        self._events = events
-        self._others: frozenset[int | None] = frozenset()
+    def hear(event: str, arguments: tuple[Any, ...]) -> None:
+        is_meant = event in events and get_ident() not in others
+        if is_meant and (event != "open" or _is_for_writing(*arguments)):
+            heard.append(f"{event} {[*arguments]}")
 
-    def __enter__(self) -> Self:
-        """Begin."""
-        # The threads of a test runner and of earlier tests have nothing to do with it.
-        others = (one.ident for one in threads_alive() if one.name != WORKER_NAME)
-        self._others = frozenset(others) - {get_ident()}
-        if not _hooked:
-            _hooked.append(True)
-            # It cannot be taken away again; without listeners it does nothing.
-            sys.addaudithook(_hear)
-        # What Python compiles on its own account is nothing that the code under test writes.
-        self._before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-        _listeners.append(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End."""
-        _listeners.remove(self)
-        sys.dont_write_bytecode = self._before
-
-    def hear(self, event: str, arguments: Sequence[object]) -> None:
-        """Note an event, unless it is of a thread that was there before."""
-        if event not in self._events or get_ident() in self._others:
-            return
-        if event != "open" or _is_for_writing(arguments):
-            self.heard.append(f"{event} {[*arguments]}")
+    if not _listeners:
+        _listeners.append(lambda *_: None)
+        # It cannot be taken away again; between two tests it does nothing.
+        sys.addaudithook(_tell)
+    # What Python compiles on its own account is nothing that the code under test writes.
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    _listeners.append(hear)
+    try:
+        yield heard
+    finally:
+        _listeners.remove(hear)
+        sys.dont_write_bytecode = before
 
 
-class Untouched:
-    """Requires in a ``with`` statement that code changes, starts and connects to nothing."""
-
-    def __init__(self, project: Path, *, may_ask: bool = False) -> None:
-        """Begin nothing yet."""
-        self._folder = chdir(project)
-        self._watching = Watching(CHANGING if may_ask else CHANGING | ASKING)
-
-    def __enter__(self) -> None:
-        """Begin."""
-        self._folder.__enter__()
-        self._before = Path.cwd(), dict(os.environ)
-        self._watching.__enter__()
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        """Compare."""
-        self._watching.__exit__(kind, *rest)
-        after = Path.cwd(), dict(os.environ)
-        self._folder.__exit__()
-        if kind is None:
-            heard = self._watching.heard
-            assert heard == [], "what was changed, started or connected to"
-            assert after == self._before, "directory or environment were changed"
+@contextmanager
+def untouched(project: Path, *, may_ask: bool = False) -> Iterator[None]:
+    """Require that code changes, starts and connects to nothing."""
+    with chdir(project):
+        before = Path.cwd(), dict(os.environ)
+        with watching(CHANGING if may_ask else CHANGING | ASKING) as heard:
+            yield
+        assert heard == [], "what was changed, started or connected to"
+        assert (Path.cwd(), dict(os.environ)) == before, "directory or environment were changed"
 
 
-def _is_for_writing(arguments: Sequence[object]) -> bool:
-    path, mode, flags = (*arguments, None, None, None)[:3]
+def _is_for_writing(path: object, mode: object = None, flags: object = None, *_: object) -> bool:
     if path == os.devnull:
         return False
     if isinstance(mode, str):
@@ -95,10 +70,8 @@ def _is_for_writing(arguments: Sequence[object]) -> bool:
     return isinstance(flags, int) and bool(flags & _WRITING)
 
 
-_hooked: Final[list[bool]] = []
-_listeners: Final[list[Watching]] = []
+_listeners: Final[list[Any]] = []
 
 
-def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    for listener in _listeners:
-        listener.hear(event, arguments)
+def _tell(event: str, arguments: tuple[Any, ...]) -> None:
+    _listeners[-1](event, arguments)

@@ -23,13 +23,6 @@ def need(open_backend: Opener, capability: Capability) -> Any:  # noqa: ANN401 -
     return backend
 
 
-def listing(backend: MemoryBackend) -> Sequence[Learning]:
-    """List what a backend holds: by ``iterate``, or by a search for everything."""
-    if Capability.ITERATE in backend.capabilities:
-        return list(backend.iterate())
-    return [hit.learning for hit in backend.search(Query(), EVERYTHING) if hit.complete]
-
-
 def own_hits(
     backend: MemoryBackend, query: Query | None = None, filters: Filters = EVERYTHING
 ) -> list[Hit]:
@@ -44,23 +37,23 @@ def ids_of(hits: Iterable[Hit]) -> list[str]:
     return [hit.learning.id for hit in hits]
 
 
+def listing(backend: MemoryBackend) -> Sequence[Learning]:
+    """List what a backend holds: by ``iterate``, or by a search for everything."""
+    if Capability.ITERATE in backend.capabilities:
+        return list(backend.iterate())
+    return [hit.learning for hit in own_hits(backend)]
+
+
 def ids_in(backend: MemoryBackend) -> list[str]:
     """List the ids of what a backend holds, sorted; one that is there twice is there twice."""
-    if Capability.ITERATE in backend.capabilities:
-        return sorted(one.id for one in backend.iterate())
-    return sorted(ids_of(own_hits(backend)))
+    return sorted(one.id for one in listing(backend))
 
 
 def fetch(backend: MemoryBackend, learning_id: str) -> Learning | None:
     """Fetch one learning: by ``get``, or from all of them."""
     if Capability.GET in backend.capabilities:
         return backend.get(learning_id)
-    for learning in listing(backend):
-        if learning.id == learning_id:
-            return learning
-    if learning_id in ids_in(backend):
-        pytest.skip(f"the backend {backend.name} shows its learnings in part only")
-    return None
+    return next((one for one in listing(backend) if one.id == learning_id), None)
 
 
 def write_all(open_backend: Opener, learnings: Iterable[Learning]) -> None:
@@ -82,8 +75,7 @@ def expect_as_written(backend: MemoryBackend, learnings: Sequence[Learning]) -> 
     has_get = Capability.GET in backend.capabilities
     there = {} if has_get else {one.id: one for one in listing(backend)}
     for learning in learnings:
-        found = there.get(learning.id) or fetch(backend, learning.id)
-        assert found == learning
+        assert (backend.get(learning.id) if has_get else there.get(learning.id)) == learning
 
 
 def expect_only(open_backend: Opener, learnings: Sequence[Learning]) -> None:
@@ -91,15 +83,3 @@ def expect_only(open_backend: Opener, learnings: Sequence[Learning]) -> None:
     backend = open_backend()
     expect_as_written(backend, learnings)
     assert ids_in(backend) == sorted(one.id for one in learnings)
-
-
-def bounds(examples: int) -> dict[str, Any]:
-    """Return how long hypothesis may look for something that breaks a rule."""
-    from hypothesis import Phase
-
-    return {
-        "max_examples": examples,
-        "deadline": None,
-        "report_multiple_bugs": False,
-        "phases": (Phase.reuse, Phase.generate),
-    }

@@ -112,10 +112,7 @@ class SearchingRules:
         for query in (Query(), Query(text="books"), Query(tags=("both", "three"))):
             for hit in own_hits(open_backend(), query):
                 assert isinstance(hit, Hit)
-                assert isinstance(hit.reasons, tuple)
-                assert all(isinstance(one, str) for one in hit.reasons)
-                if hit.complete:
-                    assert hit.learning == written.get(hit.learning.id)
+                assert not hit.complete or hit.learning == written.get(hit.learning.id)
 
     @pytest.mark.parametrize("tried", [*_FILTERS])
     def test_filters_hold(self, open_backend: Opener, tried: str) -> None:
@@ -150,19 +147,6 @@ class SearchingRules:
         if Capability.ITERATE in backend.capabilities:
             assert {one.id for one in backend.iterate()} <= known
 
-    def test_what_is_returned_belongs_to_the_caller(self, open_backend: Opener) -> None:
-        """Whatever a caller does with a list that it was given, the store stays as it is."""
-        write_all(open_backend, _MIXED)
-        backend = open_backend()
-        answers: list[object] = [backend.search(Query(), EVERYTHING)]
-        if Capability.ITERATE in backend.capabilities:
-            answers.append(backend.iterate())
-        for answer in answers:
-            if isinstance(answer, list):
-                answer.clear()
-        for one in (backend, open_backend()):
-            assert sorted(ids_of(own_hits(one))) == sorted(one.id for one in _MIXED)
-
 
 class StatusRules:
     """What ``set_status`` does."""
@@ -196,11 +180,10 @@ class StatusRules:
 
     def test_unknown_id_is_refused(self, open_backend: Opener) -> None:
         """The status of a learning that is not there can not be changed."""
-        for _ in range(2):
-            backend = need(open_backend, Capability.SET_STATUS)
-            with pytest.raises(LearningNotFoundError):
-                backend.set_status(UNKNOWN_ID, LearningStatus.ARCHIVED)
-            backend.write(example_learning())
+        backend = need(open_backend, Capability.SET_STATUS)
+        backend.write(example_learning())
+        with pytest.raises(LearningNotFoundError):
+            backend.set_status(UNKNOWN_ID, LearningStatus.ARCHIVED)
         expect_only(open_backend, [example_learning()])
 
     def test_search_heeds_a_changed_status(self, open_backend: Opener) -> None:

@@ -1,6 +1,6 @@
 """Rules of memory backends for several sessions at work at once, in threads and in processes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_all_start_methods, get_context
@@ -21,8 +21,6 @@ _THREADS: Final = 8
 _PROCESSES: Final = 4
 _LEARNINGS: Final = 48
 
-Work = Callable[[], object]
-
 
 class ConcurrencyRules:
     """What happens when several sessions work at once."""
@@ -32,26 +30,42 @@ class ConcurrencyRules:
     def test_parallel_writers_lose_nothing(self, open_backend: Opener) -> None:
         """Eight writers at once, with an instance each: nothing is lost, nothing is there twice."""
         learnings = [example_learning(number) for number in range(_LEARNINGS)]
-        parts = [learnings[number::_THREADS] for number in range(_THREADS)]
-        for each in in_threads([partial(_writer, open_backend, part) for part in parts]):
-            assert each == [True] * (_LEARNINGS // _THREADS), "whether the receipts say new"
+        parts = [learnings[place::_THREADS] for place in range(_THREADS)]
+        answers = _in_threads(open_backend, parts)
+        assert all(map(all, answers)), "not every receipt says new"
         expect_only(open_backend, learnings)
 
     def test_parallel_writers_of_one_learning_store_it_once(self, open_backend: Opener) -> None:
         """Eight writers of the same learning, all at once: it is there once."""
         learning = example_learning()
-        answers = in_threads([partial(_writer, open_backend, [learning])] * _THREADS)
+        answers = _in_threads(open_backend, [[learning]] * _THREADS)
         assert [True] in answers, "no receipt says that it is new"
         expect_only(open_backend, [learning])
 
     def test_parallel_processes_lose_nothing(self, open_backend: Opener) -> None:
         """Four processes that write at once: nothing is lost, nothing is there twice."""
-        if not self.shared_between_processes:
+        if not self.shared_between_processes or "fork" not in get_all_start_methods():
             pytest.skip(f"the backend {open_backend().name} is not shared between processes")
         learnings = [example_learning(number) for number in range(_LEARNINGS)]
-        parts = [learnings[number::_PROCESSES] for number in range(_PROCESSES)]
-        for each in in_processes([partial(_writer, open_backend, part) for part in parts]):
-            assert each == [True] * (_LEARNINGS // _PROCESSES), "whether the receipts say new"
+        context = get_context("fork")
+        barrier = context.Barrier(_PROCESSES, timeout=_SECONDS)
+        parts = [learnings[place::_PROCESSES] for place in range(_PROCESSES)]
+        writers = [
+            context.Process(target=_expect_new, args=(open_backend, barrier, part))
+            for part in parts
+        ]
+        end = monotonic() + _SECONDS
+        with catch_warnings():
+            # The test runner may have threads, and the new processes need none of them.
+            simplefilter("ignore", DeprecationWarning)
+            for one in writers:
+                one.start()
+        for one in writers:
+            one.join(max(0.0, end - monotonic()))
+        codes = [one.exitcode for one in writers]
+        for one in writers:
+            one.kill()
+        assert codes == [0] * _PROCESSES, f"exit codes; None was not over after {_SECONDS:g} s"
         expect_only(open_backend, learnings)
 
     def test_calls_may_come_from_another_thread(self, open_backend: Opener) -> None:
@@ -68,60 +82,28 @@ class ConcurrencyRules:
         assert fetch(backend, learning.id) == learning
 
 
-def _writer(open_backend: Opener, learnings: Sequence[Learning]) -> Work:
-    """Open a backend, and return what writes learnings there and says which receipts say new."""
-    backend = open_backend()
-    return lambda: [is_new(backend, backend.write(one)) for one in learnings]
+def _in_threads(open_backend: Opener, parts: Sequence[Sequence[Learning]]) -> list[list[bool]]:
+    """Write parts in a thread each, all at once."""
+    barrier = Barrier(len(parts), timeout=_SECONDS)
+    with ThreadPoolExecutor(len(parts)) as threads:
+        return [*threads.map(partial(_write_together, open_backend, barrier), parts)]
 
 
-def in_threads(openers: Sequence[Callable[[], Work]]) -> list[object]:
-    """Prepare and do things in a thread each, all at once."""
-    barrier = Barrier(len(openers), timeout=_SECONDS)
-    with ThreadPoolExecutor(len(openers)) as threads:
-        return [*threads.map(lambda opener: _together(opener, barrier), openers)]
+def _expect_new(open_backend: Opener, *barrier_and_part: Any) -> None:  # noqa: ANN401
+    answers = _write_together(open_backend, *barrier_and_part)
+    assert all(answers), "not every receipt says new"
 
 
-def in_processes(openers: Sequence[Callable[[], Work]]) -> list[object]:
-    """Prepare and do things in a forked process each, all at once; of one that fails say how."""
-    if "fork" not in get_all_start_methods():
-        pytest.skip("processes cannot be forked on this system")
-    context = get_context("fork")
-    barrier, queue = context.Barrier(len(openers), timeout=_SECONDS), context.SimpleQueue()
-
-    def tell(place: int) -> None:
-        try:
-            answer = _together(openers[place], barrier)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the test has to know
-            answer = f"{type(error).__name__}: {error}"
-        queue.put((place, answer))
-
-    processes = [context.Process(target=tell, args=(place,)) for place in range(len(openers))]
-    end = monotonic() + _SECONDS
-    with catch_warnings():
-        # The test runner may have threads, and the new processes need none of them.
-        simplefilter("ignore", DeprecationWarning)
-        for process in processes:
-            process.start()
-    answers: dict[int, object] = {}
-    for place, process in enumerate(processes):
-        process.join(max(0.0, end - monotonic()))
-        ended = f"it died with exit code {process.exitcode}"
-        hangs = f"it was not finished after {_SECONDS:g} seconds"
-        answers[place] = hangs if process.is_alive() else ended
-        process.kill()
-        process.join()
-    while not queue.empty():
-        answers.update([queue.get()])
-    queue.close()
-    return [answers[place] for place in range(len(openers))]
-
-
-def _together(opener: Callable[[], Work], barrier: Any) -> object:  # noqa: ANN401 - of two kinds
-    """Do something at the same time as others."""
+def _write_together(
+    open_backend: Opener,
+    barrier: Any,  # noqa: ANN401 - of threads or of processes
+    learnings: Sequence[Learning],
+) -> list[bool]:
+    """Open a backend and write when all the others have got one; whether receipts say new."""
     try:
-        work = opener()
+        backend = open_backend()
     except BaseException:
         barrier.abort()  # the others need not wait for this one
         raise
     barrier.wait()
-    return work()
+    return [is_new(backend, backend.write(one)) for one in learnings]
