@@ -17,7 +17,7 @@ from grove_backend_postgres.plugin import PostgresSettings
 from grove_backend_postgres.team import team_of
 from grove_core import BackendContext
 from grove_core.clock import now_utc
-from grove_core.session_server import ServerRecords
+from grove_core.services.overview import begin_server
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
 from grove_core.storage.codec import to_jsonable
@@ -209,9 +209,7 @@ def printed(tmp_path_factory):
     found["grove tickets"] = [project.json("tickets")]
     project.ticket(1, "in_progress")
     project.hook("session-start", "monday")
-    ServerRecords(project.root.parent / "home" / ".grove" / "cache").begin(
-        "monday", "1.0", now_utc()
-    )
+    begin_server(project.root.parent / "home" / ".grove" / "cache", "monday", "1.0", now_utc())
     project.close(1, "monday")
     project.hook("stop", "monday")
     found["grove sessions"] = [project.json("sessions")]

@@ -10,7 +10,6 @@ from grove_core.doctor.check import CheckResult, Examination, broken, ok, warnin
 from grove_core.services import overview
 from grove_core.services.overview import Liveness, PendingKind, liveness_of
 from grove_core.services.sessions import IDLE_LIMIT
-from grove_core.session_server import ServerRecords
 
 _SILENT: Final = timedelta(days=30)
 """A project may rest for a while; a month without any hook is worth a look."""
@@ -60,9 +59,10 @@ def pending_reflections(examination: Examination) -> Iterator[CheckResult]:
 def session_servers(examination: Examination) -> Iterator[CheckResult]:
     """Check that the servers of live sessions live, and are of this version."""
     project = examination.project
-    records = ServerRecords(project.paths.cache)
     live = [one.id for one in examination.here if liveness_of(one, project) is Liveness.LIVE]
-    found = {one: server for one in live if (server := records.read(one)) is not None}
+    found = {
+        one: server for one in live if (server := overview.server_of(project.paths.cache, one))
+    }
     for session_id, server in found.items():
         named = f"the server of session {session_id}"
         if not server.alive:

@@ -22,7 +22,7 @@ from grove_core.hosts.claude_hooks import (
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent
 from grove_core.identifiers import is_session_id
 from grove_core.project import Project, WarmCache
-from grove_core.session_server import ServerRecords
+from grove_core.services.overview import begin_server
 from grove_core.storage.paths import Paths, grove_home
 
 LimitFor = Callable[[Callable[[], None]], dispatch.TimeLimit]
@@ -116,7 +116,7 @@ class Hooks:
         home = os.fspath(paths.home)
         if session_id not in self._sessions:
             self._sessions.add(session_id)
-            ServerRecords(paths.cache).begin(session_id, __version__, now_utc())
+            begin_server(paths.cache, session_id, __version__, now_utc())
             # At a stop the command hook may have begun to answer already.
             if event is not HookEvent.STOP:
                 stops.announce(home, session_id)

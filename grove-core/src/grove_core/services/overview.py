@@ -1,25 +1,39 @@
-"""The sessions of a project: how they are found, whether they live, what is pending in them."""
+"""A project's sessions and their servers: which live, what is pending, how it all stands."""
 
+import json
+import os
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
-from grove_core.errors import CodecError, SessionNotFoundError
+from grove_core.clock import format_instant, parse_instant
+from grove_core.errors import CodecError, SessionNotFoundError, StorageError
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
+from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
 from grove_core.project import Project
-from grove_core.services.messages import name_of
+from grove_core.services.messages import name_of, past_reflection
 from grove_core.services.sessions import is_over
+from grove_core.storage import files
+
+if TYPE_CHECKING:
+    from grove_core.memory.backends import BackendState
+    from grove_core.model.learning import Learning
+    from grove_core.model.statistics import Statistics
+    from grove_core.plugins.descriptors import Freshness
+    from grove_core.ticketing import TicketSystem
 
 OWN_VARIABLE: Final = "GROVE_SESSION_ID"
 _NONE_KNOWN: Final = "grove knows none of this project: see grove status"
 _MOST_NAMED: Final = 5
 _MOST_LISTED: Final = 1_000
 """Of all projects, the ones written last; more would make a command slow."""
+_CHECK_SECONDS: Final = 2.0
 
 
 class Liveness(Enum):
@@ -122,3 +136,108 @@ def _known_here(project: Project) -> str:
     here = sessions_here(project)[:_MOST_NAMED]
     named = (f"{one.id}{' (ended)' if is_over(one, project) else ''}" for one in here)
     return f"known here: {', '.join(named)}" if here else _NONE_KNOWN
+
+
+# --- servers --------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class SessionServer:
+    """The server that answers a session's hooks, as it said of itself."""
+
+    process: int
+    since: datetime
+    version: str
+    alive: bool
+    by_server: int
+    by_command: int
+
+
+def begin_server(cache: Path, session_id: str, version: str, now: datetime) -> None:
+    """Note that this process gets a session's hooks; what was counted before stays."""
+    path = _server_file(cache, session_id)
+    line = {"process": os.getpid(), "since": format_instant(now), "version": version}
+    try:
+        counted = (files.read_bytes(path) or b"").partition(b"\n")[2]
+        files.make_directory(path.parent)
+        files.replace(path, json.dumps(line).encode() + b"\n" + counted)
+    except StorageError:
+        return
+
+
+def server_of(cache: Path, session_id: str) -> SessionServer | None:
+    """Read who answers a session's hooks; ``None`` where no server has got one."""
+    try:
+        content = files.read_bytes(_server_file(cache, session_id)) or b""
+        line, _, counted = content.partition(b"\n")
+        said = json.loads(line)
+        return SessionServer(
+            process=int(said["process"]),
+            since=parse_instant(said["since"]),
+            version=str(said["version"]),
+            alive=files.is_running(int(said["process"])),
+            # Written by ``hooks.stops.count``.
+            by_server=counted.count(b"s"),
+            by_command=counted.count(b"c"),
+        )
+    except (StorageError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _server_file(cache: Path, session_id: str) -> Path:
+    return cache / "fast" / f"{session_id}.server"
+
+
+# --- everything -----------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Overview:
+    """How a project stands."""
+
+    live: Sequence[Session]
+    pending: Sequence[str]
+    systems: "Sequence[TicketSystem]"
+    backends: "Sequence[tuple[BackendState, Health]]"
+    checks: Sequence[tuple[str, Health]]
+    outbox: "Sequence[Learning]"
+    servers: "Sequence[Freshness]"
+    statistics: "Statistics"
+
+
+def overview_of(project: Project) -> Overview:
+    """Look at everything."""
+    sessions, library = sessions_here(project), project.library
+    healths = library.healths(servers=False)
+    return Overview(
+        live=[one for one in sessions if not is_over(one, project)],
+        pending=[text for one in sessions for text in _pending_texts(one, project)],
+        systems=project.tickets().all,
+        backends=[(one, healths[one.spec.name]) for one in library.states if one.is_active],
+        checks=list(_checks(project)),
+        outbox=[one.learning for one in project.outbox.entries(project.root)],
+        servers=library.freshness(),
+        statistics=project.statistics(),
+    )
+
+
+def _pending_texts(session: Session, project: Project) -> Iterator[str]:
+    """Say which reflections a past session owes, and a live one was let go without."""
+    if session.recovered_from is not None or is_over(session, project):
+        if text := past_reflection(session):
+            yield text
+        return
+    for one in pending_reflections(session):
+        if one.kind is PendingKind.BREAKER:
+            how = f"if you know what it taught: grove reflect --session-id {session.id}"
+            yield f"grove: session {session.id} {one}; {how}"
+
+
+def _checks(project: Project) -> Iterator[tuple[str, Health]]:
+    context = project.context()
+    for one in project.plugins.health_checks():
+        health = project.plugins.call(
+            one, "run", one.value.run, context, seconds=_CHECK_SECONDS, default=None
+        )
+        if isinstance(health, Health):
+            yield one.value.name, health
