@@ -401,7 +401,8 @@ class Project:
 
         counted = statistics(
             self.numbers,
-            self.finder.index,
+            self.finder.index.content,
+            self.finder.index.catalogue,
             self.now,
             self.decay_rule,
             personal_rule=self.personal_decay_rule,

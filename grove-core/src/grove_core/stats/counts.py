@@ -1,10 +1,11 @@
 """From the cache to the numbers that people and plugins see."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cached_property
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from grove_core.model.statistics import (
     CrossPollination,
@@ -27,12 +28,10 @@ from grove_core.model.statistics import (
 from grove_core.model.usage import LearningStats, Share
 from grove_core.stats.cache import USAGE, Numbers, stats_of
 from grove_core.stats.decay import DecayRule, assess_decay, stale_days
-from grove_core.stats.fold import MICROSECONDS_A_DAY, MOST_LISTED, join_anew
+from grove_core.stats.fold import DERIVED, MICROSECONDS_A_DAY, MOST_LISTED
 from grove_core.stats.insights import TRIGGERS
 from grove_core.stats.lines import instant, microseconds
 from grove_core.storage.cache import transaction
-
-Kinds = Sequence[Sequence[Any]]
 
 TREND_DAYS: Final = 30
 GROUP_WEEKS: Final = 12
@@ -40,9 +39,11 @@ MOST_WEEKS: Final = 52
 _MOST_NAMED: Final = 50
 _MOST_OVERSHOWN: Final = 10
 _MOST_EXAMPLES: Final = 5
+# Of the latest refusals: enough to see whether the gate is too strict.
+_MOST_REFUSALS: Final = 300
+_WORDS_IN_COMMON: Final = 2
 _EPOCH: Final = date(1970, 1, 1)
 _MONDAY: Final = 3  # 1970 began on a Thursday
-_GROUPED_BY: Final = ("category", "scope", "status")
 
 _RECORDS: Final = f"""
 SELECT catalogue.name, summary, category, scope, status, confidence, criteria, tags, created,
@@ -54,6 +55,43 @@ FROM catalogue LEFT JOIN usage USING (learning)
 _PATIENT: Final = "PRAGMA busy_timeout = 60000"
 _CATALOGUE: Final = "catalogue"
 _PUT: Final = "INSERT OR REPLACE INTO catalogue VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+_DERIVE: Final = (
+    "DELETE FROM day",
+    f"""
+INSERT INTO day
+SELECT coalesce(category, ''), coalesce(scope, ''), moment / {MICROSECONDS_A_DAY},
+    sum(shown), sum(used)
+FROM (
+    SELECT learning, surfaced AS moment, 1 AS shown, 0 AS used FROM use
+    WHERE surfaced IS NOT NULL
+    UNION ALL
+    SELECT learning, referenced, 0, 1 FROM use WHERE referenced IS NOT NULL
+) LEFT JOIN catalogue USING (learning)
+GROUP BY 1, 2, 3
+""",
+    """
+UPDATE catalogue SET others = (
+    SELECT count(*) FROM used_for
+    WHERE used_for.learning = catalogue.learning AND catalogue.ticket NOT IN ('', used_for.ticket)
+)
+""",
+    "DELETE FROM edge",
+    f"""
+INSERT INTO edge
+SELECT moment / {MICROSECONDS_A_DAY}, count(*)
+FROM used_for JOIN catalogue USING (learning)
+WHERE catalogue.ticket NOT IN ('', used_for.ticket) GROUP BY 1
+""",
+    "DELETE FROM miss",
+)
+_REFUSALS: Final = """
+SELECT summary, tags, moment, session FROM rejected
+ORDER BY moment DESC, summary, session, tags LIMIT ?
+"""
+_LATER: Final = """
+SELECT summary, tags, created, session, name FROM catalogue WHERE created > ?
+ORDER BY created, name
+"""
 _TOP: Final = f"""{_RECORDS} WHERE status = 'active' AND referenced
 ORDER BY referenced DESC, min(1.0 * referenced / surfaced, 1.0) DESC, catalogue.name LIMIT 10
 """
@@ -71,9 +109,8 @@ SELECT total(surfaced), total(referenced), total(dismissed), total(corrected), t
 FROM usage
 """
 _OTHER_TICKETS: Final = """
-SELECT catalogue.learning, catalogue.name, summary, ticket, tickets - used_at_home AS others
-FROM catalogue JOIN usage USING (learning)
-WHERE ticket != '' AND tickets > used_at_home ORDER BY others DESC, catalogue.name LIMIT ?
+SELECT learning, name, summary, ticket, others FROM catalogue WHERE others
+ORDER BY others DESC, name LIMIT ?
 """
 _EXAMPLES: Final = """
 SELECT ticket FROM used_for WHERE learning = ? AND ticket != ? ORDER BY 1 LIMIT ?
@@ -83,9 +120,9 @@ SELECT total(number), total(number * (day > :today - :days AND day <= :today)),
     total(number * (day > :today - 2 * :days AND day <= :today - :days))
 FROM edge
 """
-_KINDS: Final = """
-SELECT category, scope, status, count(*), total(min(surfaced, referenced)), total(surfaced)
-FROM catalogue LEFT JOIN usage USING (learning) GROUP BY 1, 2, 3
+_GROUPS: Final = """
+SELECT {0}, count(*), total(status = 'active'), total(min(surfaced, referenced)), total(surfaced)
+FROM catalogue LEFT JOIN usage USING (learning) GROUP BY 1 ORDER BY 1
 """
 _WINDOWS: Final = """
 SELECT {0}, (:today - day) / :days, sum(referenced), sum(surfaced) FROM day
@@ -101,22 +138,10 @@ WHERE (name IN ('submissions', 'candidates', 'accepted', 'blocked') OR name GLOB
 """
 
 
-class Catalogue(Protocol):
-    """Where the learnings come from."""
-
-    @property
-    def content(self) -> str:
-        """Another text whenever a learning has come or gone."""
-        ...
-
-    def catalogue(self) -> Sequence[tuple[Any, ...]]:
-        """List all learnings, as the table of that name holds them."""
-        ...
-
-
 def statistics(
     numbers: Numbers,
-    learnings: Catalogue,
+    content: str,
+    catalogue: Callable[[], Iterable[Sequence[Any]]],
     now: datetime,
     rule: DecayRule,
     *,
@@ -127,7 +152,8 @@ def statistics(
 
     Args:
         numbers: What the event logs add up to.
-        learnings: The learnings.
+        content: Another text whenever a learning has come or gone.
+        catalogue: Lists all learnings, as the table of that name holds them.
         now: The moment of counting.
         rule: When the project's learnings go stale.
         personal_rule: When the user's own go stale; the same if it is not given.
@@ -136,42 +162,64 @@ def statistics(
     if not numbers.complete and numbers.until is None:
         numbers.ask(lambda connection: connection.execute(_PATIENT))
         numbers.fill()
-    counted = _count_with(numbers, learnings, now, rule, personal_rule or rule)
+
+    def count(numbers: Numbers) -> Statistics:
+        def question(connection: sqlite3.Connection) -> Statistics:
+            if not numbers.is_fresh(_CATALOGUE, content):
+                rows = catalogue()
+                with transaction(connection):
+                    connection.execute("DELETE FROM catalogue")
+                    connection.executemany(_PUT, rows)
+                    numbers.set_fingerprint(_CATALOGUE, content)
+            if not numbers.is_fresh(DERIVED, content):
+                with transaction(connection):
+                    _derive(connection)
+                    numbers.set_fingerprint(DERIVED, content)
+            return _count(connection, now, rule, personal_rule or rule)
+
+        counted = numbers.ask(question)
+        return counted._replace(log=counted.log._replace(complete=numbers.complete))
+
+    counted = count(numbers)
     if since is None:
         return counted
-    after = _count_with(numbers.after(since), learnings, now, rule, personal_rule or rule)
     # Whether a learning goes stale depends on all that ever happened to it.
-    return after._replace(
+    return count(numbers.after(since))._replace(
         since=since,
         going_stale=counted.going_stale,
         going_stale_count=counted.going_stale_count,
     )
 
 
-def _count_with(
-    numbers: Numbers,
-    learnings: Catalogue,
-    now: datetime,
-    rule: DecayRule,
-    personal_rule: DecayRule,
-) -> Statistics:
-    content = learnings.content
+def _derive(connection: sqlite3.Connection) -> None:
+    """Recompute what follows from events and learnings together."""
+    for statement in _DERIVE:
+        connection.execute(statement)
+    connection.executemany("INSERT INTO miss VALUES (?, ?, ?, ?)", list(_misses(connection)))
 
-    def question(connection: sqlite3.Connection) -> Statistics | None:
-        if not numbers.is_fresh(_CATALOGUE, content):
-            rows = learnings.catalogue()
-            if connection is not numbers.cache.open():
-                return None  # everything was lost meanwhile
-            with transaction(connection):
-                connection.execute("DELETE FROM catalogue")
-                connection.executemany(_PUT, rows)
-                join_anew(connection)
-            numbers.set_fingerprint(_CATALOGUE, content)
-        return _count(connection, now, rule, personal_rule)
 
-    while (counted := numbers.ask(question)) is None:
-        pass
-    return counted._replace(log=counted.log._replace(complete=numbers.complete))
+def _misses(connection: sqlite3.Connection) -> Iterator[tuple[str, int, str, int]]:
+    """Find refusals of the write gate whose topic another session wrote down later."""
+    refusals = connection.execute(_REFUSALS, (_MOST_REFUSALS,)).fetchall()
+    if not refusals:
+        return
+    from grove_core.similarity import topic_of
+
+    later: list[Any] = []
+    by_word: dict[str, list[int]] = {}
+    for summary, tags, *rest in connection.execute(_LATER, (refusals[-1][2],)):
+        topic = topic_of(summary, tags.split())
+        for word in topic.words:
+            by_word.setdefault(word, []).append(len(later))
+        later.append((topic, *rest))
+    for summary, tags, moment, session in refusals:
+        topic = topic_of(summary, tags.split())
+        shared = Counter(place for word in topic.words for place in by_word.get(word, ()))
+        for place in sorted(one for one, words in shared.items() if words >= _WORDS_IN_COMMON):
+            other, created, writer, name = later[place]
+            if created > moment and writer != session and topic.is_same(other):
+                yield summary, moment, name, created
+                break
 
 
 def _record_of(row: Sequence[Any]) -> LearningRecord:
@@ -219,7 +267,6 @@ def _count(
 ) -> Statistics:
     """Count everything."""
     counters = dict(connection.execute("SELECT name, sum(number) FROM counter GROUP BY name"))
-    kinds = connection.execute(_KINDS).fetchall()
     overshown = connection.execute(_OVERSHOWN, TRIGGERS["over_surfaced"].limits).fetchall()
     stale = sorted(
         (
@@ -231,14 +278,14 @@ def _count(
     return Statistics(
         now=now,
         records=_StoredRecords(connection),
-        by_status=_by_status(kinds),
+        by_status=dict(connection.execute("SELECT status, count(*) FROM catalogue GROUP BY 1")),
         by_criterion=_by_criterion(connection),
         top=tuple(map(_record_of, connection.execute(_TOP))),
         overshown=tuple(map(_record_of, overshown[:_MOST_OVERSHOWN])),
         overshown_count=len(overshown),
         usage=_usage(connection),
-        categories=_groups(connection, kinds, "category", now),
-        scopes=_groups(connection, kinds, "scope", now),
+        categories=_groups(connection, "category", now),
+        scopes=_groups(connection, "scope", now),
         weeks=_weeks(connection, now),
         reflections=_reflections(counters),
         write_gate=_write_gate(connection, counters),
@@ -255,19 +302,13 @@ def _count(
     )
 
 
-def _by_status(kinds: Kinds) -> dict[str, int]:
-    statuses = sorted({kind[2] for kind in kinds})
-    return {one: sum(kind[3] for kind in kinds if kind[2] == one) for one in statuses}
-
-
 def _by_criterion(connection: sqlite3.Connection) -> dict[str, int]:
-    numbers: dict[str, int] = {}
-    for criteria, number in connection.execute(
-        "SELECT criteria, count(*) FROM catalogue GROUP BY 1"
-    ):
+    numbers: Counter[str] = Counter()
+    claims = "SELECT criteria, count(*) FROM catalogue GROUP BY 1"
+    for criteria, number in connection.execute(claims):
         for criterion in criteria.split():
-            numbers[criterion] = numbers.get(criterion, 0) + number
-    return numbers
+            numbers[criterion] += number
+    return dict(numbers)
 
 
 def _usage(connection: sqlite3.Connection) -> UsageStats:
@@ -282,22 +323,13 @@ def _reflections(counters: Mapping[str, int]) -> ReflectionStats:
 
 
 def _write_gate(connection: sqlite3.Connection, counters: Mapping[str, int]) -> WriteGateStats:
-    rejected = _named(counters, "rejected:")
     return WriteGateStats(
         passed=Share(counters.get("accepted", 0), counters.get("candidates", 0)),
-        rejected_by_stage=rejected,
-        misses=_misses(connection) if "write_gate" in rejected else (),
-    )
-
-
-def _misses(connection: sqlite3.Connection) -> tuple[RetrospectiveMiss, ...]:
-    # Where nothing was refused, nothing need be compared.
-    from grove_core.stats.misses import find_misses
-
-    return tuple(
-        RetrospectiveMiss(one.summary, instant(one.moment), one.learning_id, instant(one.accepted))
-        for one in find_misses(connection)
-        if one.learning_id is not None
+        rejected_by_stage=_named(counters, "rejected:"),
+        misses=tuple(
+            RetrospectiveMiss(summary, instant(refused), name, instant(accepted))
+            for summary, refused, name, accepted in connection.execute("SELECT * FROM miss")
+        ),
     )
 
 
@@ -365,30 +397,22 @@ def _log(connection: sqlite3.Connection, events: int) -> LogStats:
     return LogStats(events=events, files=files, faults=tuple(faults))
 
 
-def _groups(
-    connection: sqlite3.Connection, kinds: Kinds, by: str, now: datetime
-) -> tuple[GroupStats, ...]:
+def _groups(connection: sqlite3.Connection, by: str, now: datetime) -> tuple[GroupStats, ...]:
     """Return the numbers of each category, or of each scope."""
     months = _windows(connection, by, now, TREND_DAYS, 2)
     weeks = _windows(connection, by, now, 7, GROUP_WEEKS)
-    column = _GROUPED_BY.index(by)
-    groups = []
-    for name in sorted({kind[column] for kind in kinds}):
-        own = [kind for kind in kinds if kind[column] == name]
-        groups.append(
-            GroupStats(
-                name=name,
-                learnings=sum(kind[3] for kind in own),
-                active=sum(kind[3] for kind in own if kind[2] == "active"),
-                hits=Share(int(sum(kind[4] for kind in own)), int(sum(kind[5] for kind in own))),
-                recent=months.get((name, 0), Share()),
-                before=months.get((name, 1), Share()),
-                weeks=tuple(
-                    weeks.get((name, ago), Share()) for ago in reversed(range(GROUP_WEEKS))
-                ),
-            )
+    return tuple(
+        GroupStats(
+            name=name,
+            learnings=learnings,
+            active=int(active),
+            hits=Share(int(used), int(shown)),
+            recent=months.get((name, 0), Share()),
+            before=months.get((name, 1), Share()),
+            weeks=tuple(weeks.get((name, ago), Share()) for ago in reversed(range(GROUP_WEEKS))),
         )
-    return tuple(groups)
+        for name, learnings, active, used, shown in connection.execute(_GROUPS.format(by))
+    )
 
 
 def _windows(

@@ -29,7 +29,7 @@ CREATE TABLE named_file (path TEXT, number INTEGER, PRIMARY KEY (path, number)) 
 -- The event logs, as far as they were read.
 CREATE TABLE log (
     path TEXT PRIMARY KEY, file TEXT, changed TEXT, size INTEGER, offset INTEGER, lines INTEGER,
-    checksum INTEGER, tail INTEGER, torn INTEGER, unknown INTEGER, unreadable INTEGER
+    tail INTEGER, torn INTEGER, unknown INTEGER, unreadable INTEGER
 );
 CREATE TABLE unreadable (path TEXT, line INTEGER, PRIMARY KEY (path, line)) WITHOUT ROWID;
 CREATE TABLE seen (line INTEGER PRIMARY KEY);
@@ -57,15 +57,17 @@ CREATE TABLE rejected (
 CREATE INDEX rejected_by_moment ON rejected (moment);
 CREATE TABLE correction (learning INTEGER, moment INTEGER, successor TEXT);
 
--- The learnings as numbers see them, and what depends on both.
+-- The learnings as numbers see them, and for how many other tickets than its own one was used.
 CREATE TABLE catalogue (
     learning INTEGER PRIMARY KEY, name TEXT, summary TEXT, category TEXT, scope TEXT,
     status TEXT, confidence TEXT, criteria TEXT, tags TEXT, created INTEGER, session TEXT,
-    ticket TEXT, backend TEXT, used_at_home INTEGER
+    ticket TEXT, backend TEXT, others INTEGER
 );
+-- What follows from both, by day: how often learnings were first shown and used in a session, and
+-- first used for another ticket than their own. And what was refused and written later.
 CREATE TABLE day (
     category TEXT, scope TEXT, day INTEGER, surfaced INTEGER, referenced INTEGER,
     PRIMARY KEY (day, category, scope)
 ) WITHOUT ROWID;
 CREATE TABLE edge (day INTEGER PRIMARY KEY, number INTEGER);
-CREATE TABLE miss (rejected INTEGER PRIMARY KEY, learning INTEGER, accepted INTEGER);
+CREATE TABLE miss (summary TEXT, refused INTEGER, learning TEXT, accepted INTEGER);
