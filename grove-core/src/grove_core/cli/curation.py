@@ -5,6 +5,7 @@ from math import floor
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.cli.result import Result
+from grove_core.services.learnings import days_left, decay_document
 from grove_core.stats.decay import DecayAssessment, DecayState
 from grove_core.text import counted
 
@@ -63,21 +64,8 @@ def _document(one: "Remark") -> dict[str, Any]:
         "reason": one.reason,
         "at": one.at,
         "superseded_by": one.superseded_by,
-        "days_left": _days_left(one.assessment),
+        "days_left": days_left(one.assessment),
     }
-
-
-def decay_document(assessment: DecayAssessment) -> dict[str, Any]:
-    """Describe for ``--json`` how a learning stands to decay."""
-    rounded = {"days_since": round(assessment.days_since, 2), "days_left": _days_left(assessment)}
-    if assessment.hit_rate is not None:
-        rounded["hit_rate"] = round(assessment.hit_rate, 4)
-    return assessment._asdict() | {"reason": assessment.reason} | rounded
-
-
-def _days_left(assessment: DecayAssessment) -> float | None:
-    """Return the days until it is due; ``None`` where the rule does not apply."""
-    return round(assessment.days_left, 2) if assessment.state in _BY_RULE else None
 
 
 def _print_sections(found: "Overview", console: "Console") -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.learnings import Narrowing, filter_options, names_a_file, read_filters
+from grove_core.cli.learnings import Narrowing, filter_options, read_selection
 from grove_core.cli.result import Result
 from grove_core.codec import learning_to_dict
 from grove_core.errors import GroveError
@@ -60,13 +60,12 @@ def command(
     written with `--scope personal`.
     """
     project = invocation.project
-    filters = read_filters(project.now, narrowing, everything=everything)
-    is_personal = Scope.PERSONAL in filters.scopes
+    selection = read_selection(project.now, narrowing, everything=everything)
+    is_personal = Scope.PERSONAL in selection.filters.scopes
     found = [
         one
         for one in project.library.iterate()
-        if filters.admit(one.hit.learning)
-        and names_a_file(one.hit.learning, narrowing)
+        if selection.admits(one.hit.learning)
         and (is_personal or Scope.PERSONAL is not one.hit.learning.scope)
         and (is_personal or one.area is not Area.PERSONAL)
     ]

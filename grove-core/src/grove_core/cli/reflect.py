@@ -5,7 +5,6 @@ from pathlib import Path
 
 import rich_click as click
 
-from grove_core.cli import reflect_preview
 from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import session_option
 from grove_core.cli.progress import name_slow_backend
@@ -16,15 +15,15 @@ from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.gate import SkipDecider
 from grove_core.reflection.schema import submission_schema
 from grove_core.reflection.submission import SUBMISSION_BYTES_MAX
-from grove_core.services.reflect import preview
 from grove_core.services.requests import (
+    brief,
     observe,
-    read_note,
-    read_reason,
+    read_remark,
     read_submission,
     refer,
     skip,
     submit,
+    try_out,
 )
 
 
@@ -69,15 +68,14 @@ def command(
         return Result(document=document, human=lambda console: console.print_json(data=document))
     if wants_brief:
         invocation, session = find_session(invocation, session_id)
-        return reflect_preview.brief(invocation.project, session)
+        return brief(invocation.project, session)
     submission = read_submission(_read(path))
     invocation, session = find_session(invocation, session_id or submission.session_id)
     if dry_run:
-        previewed = preview(invocation.project, session, submission)
-        return reflect_preview.dry_run(submission, previewed)
+        return try_out(invocation.project, session, submission)
     if submission.candidates:
         name_slow_backend(invocation.project.library)
-    return Result.of(submit(invocation.project, session, submission))
+    return submit(invocation.project, session, submission)
 
 
 def _read(path: Path | None) -> bytes:
@@ -111,14 +109,14 @@ def skip_command(
 
     REASON is logged, so that skips can be looked at later.
     """
-    text = read_reason(invocation.project, reason)
+    text = read_remark(invocation.project, reason, "the reason")
     if not text:
         raise click.UsageError("a skip needs a reason; say in a few words why")
     invocation, session = find_session(invocation, session_id)
     by_client = SESSION_ID_VARIABLE in invocation.project.environment
     usual = SkipDecider.AGENT if by_client else SkipDecider.USER
     decided = SkipDecider(decider) if decider else usual
-    return Result.of(skip(invocation.project, session, text, decided))
+    return skip(invocation.project, session, text, decided)
 
 
 @click.command("observe")
@@ -130,11 +128,11 @@ def observe_command(invocation: Invocation, *, note: str, session_id: str | None
 
     Subagents do not reflect themselves: their notes are shown to the agent that closes the ticket.
     """
-    text = read_note(invocation.project, note)
+    text = read_remark(invocation.project, note, "the note")
     if not text:
         raise click.UsageError("a note needs words")
     invocation, session = find_session(invocation, session_id)
-    return Result.of(observe(invocation.project, session, text))
+    return observe(invocation.project, session, text)
 
 
 @click.command("ref")
@@ -151,4 +149,4 @@ def ref_command(
     the ids; the others count.
     """
     invocation, session = find_session(invocation, session_id)
-    return Result.of(refer(invocation.project, session, ids, how))
+    return refer(invocation.project, session, ids, how)

@@ -1,61 +1,19 @@
-"""What a command found or did, and how that is printed."""
+"""Printing what a command found or did."""
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import rich_click as click
-from attrs import frozen
+
+from grove_core.services.result import Result
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grove_core.services.requests import Outcome
+__all__ = ["Result", "plain_console", "print_result"]
 
 _PIPED_WIDTH: Final = 200
-
-
-def _print_nothing(console: "Console") -> None:
-    del console
-
-
-@frozen(kw_only=True)
-class Result:
-    """A JSON document, the same for people, and the ids that ``--quiet`` prints."""
-
-    document: Mapping[str, Any] | None
-    human: "Callable[[Console], None]" = _print_nothing
-    ids: Sequence[str] = ()
-    exit_code: int = 0
-    warnings: Sequence[str] = ()
-    names_problems: bool = False
-
-    @classmethod
-    def printed(cls, wrong: Sequence[str]) -> "Result":
-        """Return the result of a command that has printed its answers itself, as it went."""
-        return cls(document=None, warnings=wrong, exit_code=1 if wrong else 0)
-
-    @classmethod
-    def failed(cls, message: str) -> "Result":
-        """Return the result of a command that could not do its work."""
-        return cls(document={"error": message}, exit_code=1, warnings=[message])
-
-    @classmethod
-    def of(cls, outcome: "Outcome") -> "Result":
-        """Return what became of an agent's request."""
-
-        def human(console: "Console") -> None:
-            for line in outcome.lines:
-                console.print(line)
-
-        return cls(
-            document=outcome.document,
-            human=human,
-            ids=outcome.ids,
-            exit_code=0 if outcome.succeeded else 1,
-            warnings=outcome.warnings,
-        )
 
 
 def print_result(result: Result, *, as_json: bool, quiet: bool) -> None:
@@ -72,7 +30,12 @@ def print_result(result: Result, *, as_json: bool, quiet: bool) -> None:
     elif quiet:
         sys.stdout.write("".join(f"{line}\n" for line in result.ids))
     else:
-        result.human(plain_console())
+        from rich.text import Text
+
+        console = plain_console()
+        for line in result.lines:
+            console.print(Text.assemble(*(line if isinstance(line, list) else [line])))
+        result.human(console)
     sys.stdout.flush()
 
 

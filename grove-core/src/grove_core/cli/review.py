@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command, is_interactive
-from grove_core.cli.learnings import print_line
 from grove_core.cli.result import Result, plain_console
 from grove_core.clock import format_instant
 from grove_core.errors import GroveError
 from grove_core.model.learning import Category
 from grove_core.reflection.submission import SUBMISSION_BYTES_MAX, Rating
+from grove_core.services.learnings import learning_document, learning_lines
 from grove_core.services.ratings import (
     RATINGS_FORMAT,
     Question,
@@ -27,7 +27,7 @@ from grove_core.services.ratings import (
     keep_ratings,
     read_ratings,
 )
-from grove_core.services.requests import learning_document
+from grove_core.services.result import Line
 from grove_core.text import counted
 
 if TYPE_CHECKING:
@@ -136,16 +136,14 @@ def _rated(outcome: RatingOutcome, problems: Sequence[str], *, asked: bool = Fal
 
 
 def _sample(questions: Sequence[Question], total: int, note: str) -> Result:
-    def human(console: "Console") -> None:
-        for one in questions:
-            print_line(console, one.found, one.stats)
-        if not questions:
-            console.print("There is no learning to rate.")
-            return
+    lines: list[Line] = []
+    for one in questions:
+        lines += learning_lines(one.found, one.stats)
+    if questions:
         of_all = f"{len(questions)} of {total} to rate; on a terminal, one key each."
-        console.print(of_all, style="dim")
-        console.print(f"Or send {RATINGS_FORMAT} on standard input.", style="dim")
-
+        lines += [(of_all, "dim"), (f"Or send {RATINGS_FORMAT} on standard input.", "dim")]
+    else:
+        lines.append("There is no learning to rate.")
     return Result(
         document={
             "count": len(questions),
@@ -161,7 +159,7 @@ def _sample(questions: Sequence[Question], total: int, note: str) -> Result:
                 for one in questions
             ],
         },
-        human=human,
+        lines=lines,
         ids=[one.found.hit.learning.id for one in questions],
         warnings=[note] if note else (),
     )

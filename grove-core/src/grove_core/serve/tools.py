@@ -10,7 +10,7 @@ from grove_core.reflection.schema import REMARK_LENGTH_MAX, tool_schema
 
 if TYPE_CHECKING:
     from grove_core.project import Project
-    from grove_core.services.requests import Outcome
+    from grove_core.services.result import Result
 
 _PROJECT_VARIABLE: Final = "CLAUDE_PROJECT_DIR"
 _MOST_RESULTS: Final = 50
@@ -88,15 +88,15 @@ def call_tool(name: str, arguments: Arguments, environment: Mapping[str, str]) -
         start = Path(environment.get(_PROJECT_VARIABLE) or Path.cwd())
         project = Project(start.absolute(), environment, now_utc())
         finish_ends(project)
-        outcome = TOOLS[name](project, arguments)
+        result = TOOLS[name](project, arguments)
         project.index_what_was_written()
     except (GroveError, OSError) as error:
         return _result([str(error)], {"error": str(error)}, is_error=True)
     lost = [f"this counts in no numbers: {why}" for why in dict.fromkeys(project.lost_events)]
     problems = [f"plugin {one}" for one in dict.fromkeys(project.problems)]
-    lines = [*outcome.lines, *outcome.warnings, *lost, *problems]
-    document: Mapping[str, Any] = to_jsonable(outcome.document)
-    return _result(lines, document, is_error=not outcome.succeeded)
+    lines = [*result.texts, *result.warnings, *lost, *problems]
+    document: Mapping[str, Any] = to_jsonable(result.document)
+    return _result(lines, document, is_error=result.exit_code != 0)
 
 
 def _result(
@@ -109,7 +109,7 @@ def _result(
     }
 
 
-def _reflect(project: "Project", arguments: Arguments) -> "Outcome":
+def _reflect(project: "Project", arguments: Arguments) -> "Result":
     from grove_core.services.overview import find_session
     from grove_core.services.requests import read_submission, submit
 
@@ -118,31 +118,31 @@ def _reflect(project: "Project", arguments: Arguments) -> "Outcome":
     return submit(project, session, submission)
 
 
-def _skip(project: "Project", arguments: Arguments) -> "Outcome":
+def _skip(project: "Project", arguments: Arguments) -> "Result":
     from grove_core.model.gate import SkipDecider
     from grove_core.services.overview import find_session
-    from grove_core.services.requests import read_reason, skip
+    from grove_core.services.requests import read_remark, skip
 
-    reason = read_reason(project, _text(arguments, "reason"))
+    reason = read_remark(project, _text(arguments, "reason"), "the reason")
     if not reason:
         raise BadArgumentError("a skip needs a reason; say in a few words why")
     project, session = find_session(project, None)
     return skip(project, session, reason, SkipDecider.AGENT)
 
 
-def _search(project: "Project", arguments: Arguments) -> "Outcome":
-    from grove_core.model.memory import Filters, Query
-    from grove_core.services.requests import search
+def _search(project: "Project", arguments: Arguments) -> "Result":
+    from grove_core.model.memory import Query
+    from grove_core.services.learnings import Selection, search_learnings
     from grove_core.text import remove_invisible
 
     limit = arguments.get("limit")
     if limit is not None and (not isinstance(limit, int) or not 0 < limit <= _MOST_RESULTS):
         raise BadArgumentError(f"limit is a number from 1 to {_MOST_RESULTS}")
     query = Query(text=remove_invisible(_text(arguments, "query")))
-    return search(project, query, Filters(), limit=limit).outcome
+    return search_learnings(project, query, Selection(limit=limit))
 
 
-def _ref(project: "Project", arguments: Arguments) -> "Outcome":
+def _ref(project: "Project", arguments: Arguments) -> "Result":
     from grove_core.services.overview import find_session
     from grove_core.services.requests import refer
 
@@ -152,11 +152,11 @@ def _ref(project: "Project", arguments: Arguments) -> "Outcome":
     return refer(project, session, [learning_id], how)
 
 
-def _observe(project: "Project", arguments: Arguments) -> "Outcome":
+def _observe(project: "Project", arguments: Arguments) -> "Result":
     from grove_core.services.overview import find_session
-    from grove_core.services.requests import observe, read_note
+    from grove_core.services.requests import observe, read_remark
 
-    note = read_note(project, _text(arguments, "note"))
+    note = read_remark(project, _text(arguments, "note"), "the note")
     if not note:
         raise BadArgumentError("a note needs words")
     project, session = find_session(project, None)
@@ -170,7 +170,7 @@ def _text(arguments: Arguments, name: str) -> str:
     return value
 
 
-TOOLS: Final[Mapping[str, Callable[["Project", Arguments], "Outcome"]]] = {
+TOOLS: Final[Mapping[str, Callable[["Project", Arguments], "Result"]]] = {
     "reflect": _reflect,
     "skip": _skip,
     "search": _search,

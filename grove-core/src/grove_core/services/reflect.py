@@ -85,21 +85,6 @@ class ReflectionOutcome:
         return self.opened and not self.stored and not self.repeated
 
 
-@frozen(kw_only=True)
-class ReflectionPreview:
-    """What would become of a submission."""
-
-    session: Session
-    result: PipelineResult
-    nothing_learned: str | None = None
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def opens(self) -> bool:
-        """Whether the submission would count as a reflection or a skip."""
-        return bool(self.result.accepted or self.result.repeated or self.nothing_learned)
-
-
 def reflect(project: Project, session: Session, submission: Submission) -> ReflectionOutcome:
     """Work through a submission."""
     ticket_id = ticket_of(session.gate)
@@ -137,8 +122,10 @@ def reflect(project: Project, session: Session, submission: Submission) -> Refle
     return evolve(outcome, session=after, warnings=warnings)
 
 
-def preview(project: Project, session: Session, submission: Submission) -> ReflectionPreview:
-    """Evaluate a submission and do nothing else."""
+def preview(
+    project: Project, session: Session, submission: Submission
+) -> tuple[PipelineResult, Sequence[str]]:
+    """Evaluate a submission and do nothing else; the second result are warnings."""
     submission, left_out = _without_secrets(project, submission)
     known = gather_known(project, session, submission)
     result = evaluate_candidates(project, session, submission, known)
@@ -146,12 +133,7 @@ def preview(project: Project, session: Session, submission: Submission) -> Refle
     candidates += [one.candidate for one in result.repeated]
     written = {str(number): one for number, one in enumerate(candidates)}
     _, objections = correct(project, submission.corrections, written, dry_run=True)
-    return ReflectionPreview(
-        session=session,
-        result=result,
-        nothing_learned=submission.nothing_learned,
-        warnings=_warnings(project, session, submission, result, (left_out, objections)),
-    )
+    return result, _warnings(project, session, submission, result, (left_out, objections))
 
 
 def _is_new(result: PipelineResult, submission: Submission) -> bool:

@@ -1,31 +1,29 @@
 """What an agent asks grove for: the commands and the tools of the session's server answer alike."""
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Sequence
 from typing import Any, Final
 
 from attrs import evolve
 
+from grove_core import git
 from grove_core.errors import ReflectionError
-from grove_core.finder import found_learning
-from grove_core.memory.backends import FoundLearning
+from grove_core.git import seen_from_root, without
 from grove_core.model.gate import SkipAccepted, SkipDecider, SkipDecision
-from grove_core.model.learning import Learning, RejectedCandidate
-from grove_core.model.memory import Filters, Query, Receipt, ReceiptStatus
+from grove_core.model.learning import Candidate, RejectedCandidate, Rejection, Stage
+from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.model.session import EventType, Session, SubagentObservation
-from grove_core.model.usage import LearningStats
-from grove_core.model.value import frozen
+from grove_core.model.ticket import Ticket
 from grove_core.project import Project
+from grove_core.reflection.candidates import read_candidate
+from grove_core.reflection.pipeline import AcceptedCandidate, RepeatedCandidate
 from grove_core.reflection.schema import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import Submission, UsedLearning, parse_submission
-from grove_core.retrieval.entry import learning_of
-from grove_core.retrieval.explaining import explanation_of
-from grove_core.retrieval.matching import in_words, matches_of
-from grove_core.retrieval.ranking import Ranked
-from grove_core.retrieval.strategy import DEFAULT_ENGINE
-from grove_core.retrieval.terms import terms_of
 from grove_core.services.feedback import mark_used, unknown_ids
-from grove_core.services.reflect import ReflectionOutcome, reflect, refuse_secrets
+from grove_core.services.reflect import preview, reflect, refuse_secrets
+from grove_core.services.result import Result
+from grove_core.services.session_mode import ignored_paths
 from grove_core.services.sessions import (
     SessionUpdate,
     skip_event,
@@ -34,28 +32,11 @@ from grove_core.services.sessions import (
     update_session,
 )
 from grove_core.services.storing import SESSION_BACKEND
-from grove_core.text import clean_line
+from grove_core.text import clean_line, shorten
 
-SEARCH_LIMIT: Final = 10
-_LONGEST_NOTE: Final = 500
-_LEARNING_FIELDS: Final = (
-    *("id", "category", "summary", "detail", "scope", "confidence", "status", "criteria_met"),
-    *("tags", "context_files", "ticket_id", "session_id", "timestamp", "supersedes"),
-)
-_COUNTS: Final = ("surfaced", "referenced", "dismissed", "corrected")
-_SHARES_AND_TIMES: Final = ("hit_rate", "last_surfaced", "last_referenced")
-
-
-@frozen(kw_only=True)
-class Outcome:
-    """What became of a request."""
-
-    document: Mapping[str, Any]
-    lines: Sequence[str]
-    ids: Sequence[str] = ()
-    succeeded: bool = True
-    warnings: Sequence[str] = ()
-
+_GIT_SECONDS: Final = 2.0
+_MOST_LISTED: Final = 30
+_LONGEST_DESCRIPTION: Final = 1_000
 
 # --- reflect --------------------------------------------------------------------------------------
 
@@ -71,12 +52,13 @@ def read_submission(data: bytes) -> Submission:
     return submission
 
 
-def submit(project: Project, session: Session, submission: Submission) -> Outcome:
+def submit(project: Project, session: Session, submission: Submission) -> Result:
     """Take a submission; it fails if no candidate was accepted."""
     outcome = reflect(project, session, submission)
+    gate = outcome.session.gate
     document: dict[str, Any] = {
         "session_id": outcome.session.id,
-        "gate": outcome.session.gate.status,
+        "gate": gate.status,
         "accepted": [
             {
                 "id": one.learning.id,
@@ -89,7 +71,7 @@ def submit(project: Project, session: Session, submission: Submission) -> Outcom
             for one in outcome.stored
         ],
         "repeated": outcome.repeated,
-        "rejected": [rejected_fields(one) for one in outcome.rejected],
+        "rejected": [_rejected(one) for one in outcome.rejected],
         "warnings": outcome.warnings,
     }
     reasons = [
@@ -97,21 +79,24 @@ def submit(project: Project, session: Session, submission: Submission) -> Outcom
         for one in outcome.rejected
     ]
     if not outcome.opened:
-        stays = outcome.session.gate.status.owes_reflection
-        end = "; the gate stays closed" if stays else ""
+        end = "; the gate stays closed" if gate.status.owes_reflection else ""
         document["error"] = f"no candidate was accepted{end}"
         reasons.append(document["error"])
-    return Outcome(
+    lines = []
+    for one in outcome.stored:
+        lines.append(f"{one.receipt.status.value} {one.learning.id} ({_place(one.receipt)})")
+        lines += [f"  {one.learning.summary}", *(f"  note: {note}" for note in one.notes)]
+    lines += [f"already stored {learning_id}" for learning_id in outcome.repeated]
+    return Result(
         document=document,
-        lines=_reflection_lines(outcome),
+        lines=[*lines, *([f"The gate is {gate.status.value}."] if outcome.opened else [])],
         ids=(*(one.learning.id for one in outcome.stored), *outcome.repeated),
-        succeeded=outcome.opened,
+        exit_code=0 if outcome.opened else 1,
         warnings=(*outcome.warnings, *reasons),
     )
 
 
-def rejected_fields(one: RejectedCandidate) -> dict[str, Any]:
-    """Tell of a refused candidate what the documented JSON has."""
+def _rejected(one: RejectedCandidate) -> dict[str, Any]:
     return {
         "position": one.position,
         "summary": one.summary,
@@ -122,18 +107,6 @@ def rejected_fields(one: RejectedCandidate) -> dict[str, Any]:
     }
 
 
-def _reflection_lines(outcome: ReflectionOutcome) -> list[str]:
-    lines = []
-    for one in outcome.stored:
-        lines.append(f"{one.receipt.status.value} {one.learning.id} ({_place(one.receipt)})")
-        lines.append(f"  {one.learning.summary}")
-        lines += [f"  note: {note}" for note in one.notes]
-    lines += [f"already stored {learning_id}" for learning_id in outcome.repeated]
-    if outcome.opened:
-        lines.append(f"The gate is {outcome.session.gate.status.value}.")
-    return lines
-
-
 def _place(receipt: Receipt) -> str:
     if receipt.status is ReceiptStatus.QUEUED:
         return f"waits for the backend {receipt.backend}; delivered with the next reflection"
@@ -142,10 +115,128 @@ def _place(receipt: Receipt) -> str:
     return receipt.location or receipt.backend
 
 
+def try_out(project: Project, session: Session, submission: Submission) -> Result:
+    """Report what would become of each candidate, and what the write gate thinks of it."""
+    result, warnings = preview(project, session, submission)
+    found: list[dict[str, Any]] = []
+    lines: list[str] = []
+    every: list[RejectedCandidate | AcceptedCandidate | RepeatedCandidate] = [
+        *result.rejected,
+        *result.accepted,
+        *result.repeated,
+    ]
+    for one in sorted(every, key=lambda each: each.position):
+        number = one.position + 1
+        summary = one.summary if isinstance(one, RejectedCandidate) else one.candidate.summary
+        match one:
+            case RejectedCandidate():
+                unread = one.stage in {Stage.SCHEMA, Stage.SECRET}
+                read = None if unread else read_candidate(submission.candidates[one.position])
+                known = None if read is None or isinstance(read, Rejection) else read.candidate
+                document = {**_rejected(one), "outcome": "rejected"}
+                lines.append(f"{number}. would be refused ({one.stage.value}): {summary}")
+                lines.append(f"   {one.rejection.reason}")
+            case AcceptedCandidate():
+                known = one.candidate
+                document = {"outcome": "accepted", "notes": one.notes}
+                lines.append(f"{number}. would be accepted: {summary}")
+                lines += [f"   note: {note}" for note in one.notes]
+            case RepeatedCandidate():
+                known = one.candidate
+                document = {"outcome": "repeated", "id": one.learning_id}
+                lines.append(f"{number}. is stored already as {one.learning_id}: {summary}")
+        about = {"position": one.position, "summary": summary}
+        found.append({**about, **document, "write_gate": _assessment(known)})
+    taken = bool(result.accepted or result.repeated)
+    if submission.nothing_learned and not taken:
+        lines.append("It would count as a skip.")
+    opens = taken or submission.nothing_learned is not None
+    return Result(
+        document={
+            "session_id": session.id,
+            "gate": session.gate.status,
+            "dry_run": True,
+            "opens": opens,
+            "candidates": found,
+            "warnings": warnings,
+        },
+        lines=[*lines, "Nothing was stored or logged."],
+        exit_code=0 if opens else 1,
+        warnings=warnings,
+    )
+
+
+def _assessment(candidate: Candidate | None) -> dict[str, Any] | None:
+    if candidate is None:
+        return None
+    from grove_core.reflection.write_gate import evaluate
+
+    found = evaluate(candidate)
+    return {"score": found.score, "threshold": found.threshold, "components": found.components}
+
+
+# --- what there is to reflect on ------------------------------------------------------------------
+
+
+def brief(project: Project, session: Session) -> Result:
+    """Collect what a reflection can draw on."""
+    files, subjects = _work(project)
+    gate = session.gate
+    of_cycle = gate.cycle.tickets if gate.cycle is not None else ()
+    tickets: Sequence[Ticket] = of_cycle or ([gate.ticket] if gate.ticket is not None else [])
+    lines: list[str] = []
+    for ticket in tickets:
+        lines.append(f"Ticket {ticket.ticket_id or '(unknown)'} {ticket.title}")
+        if ticket.description:
+            lines.append(shorten(ticket.description, _LONGEST_DESCRIPTION))
+    sections = {
+        "Changed files": files,
+        "Commits on this branch": subjects,
+        "Subagents noted": [f"{one.timestamp:%H:%M} {one.note}" for one in session.observations],
+        "Learnings you were shown (name those that helped)": [
+            f"{one.learning_id} {one.summary}" for one in session.injected
+        ],
+        "Refused last time": [
+            f"{one.summary}: {one.rejection.reason}" for one in session.last_rejections
+        ],
+    }
+    for title, entries in sections.items():
+        if entries:
+            more = len(entries) - _MOST_LISTED
+            lines += [f"{title}:", *(f"  {entry}" for entry in entries[:_MOST_LISTED])]
+            lines += [f"  and {more} more"] if more > 0 else []
+    return Result(
+        document={
+            "session_id": session.id,
+            "gate": gate.status,
+            "ticket_id": ticket_of(gate),
+            "tickets": tickets,
+            "files": files,
+            "commits": subjects,
+            "observations": session.observations,
+            "injected": session.injected,
+            "last_rejections": session.last_rejections,
+        },
+        lines=[*lines, "The input's format: grove reflect --schema"],
+    )
+
+
+def _work(project: Project) -> tuple[list[str], list[str]]:
+    top = git.find_top(project.root)
+    if top is None:
+        return [], []
+    tree = git.read_work_tree(top, _GIT_SECONDS)
+    history = git.read_branch_history(top, _GIT_SECONDS)
+    changed = (*tree.changed, *tree.untracked) if tree is not None else ()
+    paths = (*changed, *history.files)
+    touched = seen_from_root(os.fspath(project.root), os.fspath(top), paths)
+    return list(without(ignored_paths(project), touched)), list(history.subjects)
+
+
 # --- skip, observe, ref ---------------------------------------------------------------------------
 
 
-def skip(project: Project, session: Session, reason: str, decider: SkipDecider) -> Outcome:
+def skip(project: Project, session: Session, reason: str, decider: SkipDecider) -> Result:
     """Take a reason, checked, for there being nothing to write down."""
     decision = SkipDecision(
         reason=reason,
@@ -162,36 +253,22 @@ def skip(project: Project, session: Session, reason: str, decider: SkipDecider) 
     session, _ = update_session(project, session, change, cause="skip")
     project.log_events([skip_event(session.id, decision, ticket_id)])
     status = session.gate.status
-    return Outcome(
-        document={
-            "session_id": session.id,
-            "gate": status,
-            "reason": reason,
-            "decider": decision.decider,
-        },
+    said = {"reason": reason, "decider": decision.decider}
+    return Result(
+        document={"session_id": session.id, "gate": status, **said},
         lines=[f"Skipped. The gate is {status.value}."],
     )
 
 
-def checked_remark(project: Project, text: str, what: str, longest: int) -> str:
-    """Bring a remark into one line; empty when it has no words."""
-    line = clean_line(text, longest)
+def read_remark(project: Project, text: str, what: str) -> str:
+    """Check a remark and bring it into one line; empty when it has no words."""
+    line = clean_line(text, REMARK_LENGTH_MAX)
     if line:
         refuse_secrets(project, line, what)
     return line
 
 
-def read_reason(project: Project, text: str) -> str:
-    """Check the reason of a skip; empty when it has no words."""
-    return checked_remark(project, text, "the reason", REMARK_LENGTH_MAX)
-
-
-def read_note(project: Project, text: str) -> str:
-    """Check an observation; empty when it has no words."""
-    return checked_remark(project, text, "the note", _LONGEST_NOTE)
-
-
-def observe(project: Project, session: Session, note: str) -> Outcome:
+def observe(project: Project, session: Session, note: str) -> Result:
     """Keep a note, checked, for the agent that will reflect."""
     observation = SubagentObservation(note=note, timestamp=project.now)
 
@@ -203,13 +280,13 @@ def observe(project: Project, session: Session, note: str) -> Outcome:
 
     session, _ = update_session(project, session, change, cause="observation")
     count = len(session.observations)
-    return Outcome(
+    return Result(
         document={"session_id": session.id, "note": note, "observations": count},
         lines=[f"Noted ({count} in this session)."],
     )
 
 
-def refer(project: Project, session: Session, ids: Sequence[str], how: str | None) -> Outcome:
+def refer(project: Project, session: Session, ids: Sequence[str], how: str | None) -> Result:
     """Record that learnings were used; it fails if one of the ids is unknown, the others count."""
     remark = clean_line(how, REMARK_LENGTH_MAX) if how else None
     warnings = []
@@ -225,89 +302,10 @@ def refer(project: Project, session: Session, ids: Sequence[str], how: str | Non
         named = ", ".join(unknown)
         document["error"] = f"no learning has the id {named}; `grove search WORDS` finds ids"
         warnings.append(document["error"])
-    return Outcome(
+    return Result(
         document=document,
         lines=[f"Recorded: {', '.join(names)}."] if names else [],
         ids=names,
-        succeeded=not unknown,
+        exit_code=1 if unknown else 0,
         warnings=warnings,
     )
-
-
-# --- search ---------------------------------------------------------------------------------------
-
-
-@frozen(kw_only=True)
-class Found:
-    """What a search has found."""
-
-    ranked: Sequence[Ranked]
-    usage: Mapping[str, LearningStats]
-    reasons: Mapping[str, Sequence[str]]
-    outcome: Outcome
-
-
-def search(
-    project: Project,
-    query: Query,
-    filters: Filters,
-    *,
-    limit: int | None,
-    wanted: Callable[[Learning], bool] = lambda _: True,
-) -> Found:
-    """Search the learnings of a project and the user's own, in all active backends."""
-    found = [
-        one
-        for one in project.finder.search(query, filters, notes=True)
-        if one.score.relevance > 0 and wanted(learning_of(one.entry))
-    ]
-    ranked = found[: limit or SEARCH_LIMIT]
-    ids = [one.entry.id for one in ranked]
-    usage = project.usage(ids)
-    reasons = _reasons_of(project, query, ranked)
-    results = [
-        {
-            **learning_document(found_learning(one), usage.get(one.entry.id)),
-            "score": explanation_of(one.score),
-            "reasons": reasons[one.entry.id],
-        }
-        for one in ranked
-    ]
-    outcome = Outcome(
-        document={"query": query.text, "count": len(ranked), "results": results},
-        lines=[
-            f"{one.entry.id} ({one.entry.category}) {learning_of(one.entry).summary}"
-            for one in ranked
-        ]
-        or ["Nothing fits."],
-        ids=ids,
-    )
-    return Found(ranked=ranked, usage=usage, reasons=reasons, outcome=outcome)
-
-
-def _reasons_of(project: Project, query: Query, ranked: Sequence[Ranked]) -> dict[str, list[str]]:
-    """Return what learnings and the query have in common."""
-    terms = terms_of(query)
-    listed = {one.backend.name for one in project.library.listable()}
-    # Asked after the search: where the engine is not there or has failed, the index has scored.
-    by_index = project.finder.scored_by == DEFAULT_ENGINE
-    return {
-        one.entry.id: in_words(matches_of(terms, one.entry))
-        if by_index and one.entry.backend in listed and not one.score.reasons
-        else list(one.score.reasons)
-        for one in ranked
-    }
-
-
-def learning_document(found: FoundLearning, stats: LearningStats | None) -> dict[str, Any]:
-    """Describe a learning for JSON: all its fields, ``backend``, ``complete`` and ``usage``."""
-    learning = found.hit.learning
-    return {
-        **{name: getattr(learning, name) for name in _LEARNING_FIELDS},
-        "backend": found.backend,
-        "complete": found.hit.complete,
-        "usage": {
-            **{name: getattr(stats, name, 0) for name in _COUNTS},
-            **{name: getattr(stats, name, None) for name in _SHARES_AND_TIMES},
-        },
-    }

@@ -1,0 +1,331 @@
+"""Listing, showing and searching learnings, and what ``--json`` says of one."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from attrs import fields
+
+from grove_core.clock import format_instant
+from grove_core.errors import LearningNotFoundError
+from grove_core.finder import found_learning
+from grove_core.memory.backends import FoundLearning
+from grove_core.model.events import (
+    Archived,
+    Corrected,
+    Rated,
+    Referenced,
+    Rejected,
+    Restored,
+    StatsEvent,
+)
+from grove_core.model.learning import Candidate, Learning, LearningStatus, Stage, about
+from grove_core.model.memory import Filters, Query
+from grove_core.model.usage import LearningStats
+from grove_core.model.value import frozen
+from grove_core.project import Project
+from grove_core.reflection.pipeline import WITHHELD
+from grove_core.retrieval.entry import learning_of
+from grove_core.retrieval.explaining import explanation_of, lines_of
+from grove_core.retrieval.matching import in_words, matches_of
+from grove_core.retrieval.ranking import Ranked
+from grove_core.retrieval.rules import overlaps
+from grove_core.retrieval.strategy import DEFAULT_ENGINE
+from grove_core.retrieval.terms import terms_of
+from grove_core.services.decay import Aging, examine
+from grove_core.services.history import LoggedEvent, find_events, find_successor
+from grove_core.services.result import Line, Part, Result
+from grove_core.stats.decay import DecayAssessment, DecayState
+from grove_core.text import clean_line, counted
+
+SEARCH_LIMIT: Final = 10
+_LONGEST: Final = 500
+_NEVER: Final = datetime.fromtimestamp(0, UTC)
+_COUNTS: Final = ("surfaced", "referenced", "dismissed", "corrected")
+_SHARES_AND_TIMES: Final = ("hit_rate", "last_surfaced", "last_referenced")
+
+_Key = Callable[[Aging, LearningStats], float | datetime]
+
+ORDERS: Final[Mapping[str, _Key]] = {
+    "created": lambda one, _: one.learning.timestamp,
+    "last-used": lambda _, stats: stats.last_referenced or _NEVER,
+    "hit-rate": lambda _, stats: -1.0 if stats.hit_rate is None else stats.hit_rate,
+    "surfaced": lambda _, stats: stats.surfaced,
+}
+
+
+@frozen(kw_only=True)
+class Selection:
+    """Which learnings are asked for."""
+
+    filters: Filters = Filters()
+    paths: tuple[str, ...] = ()
+    limit: int | None = None
+
+    def admits(self, learning: Learning) -> bool:
+        """Return whether a learning is asked for, the limit aside."""
+        return self.filters.admit(learning) and self.names_file(learning)
+
+    def names_file(self, learning: Learning) -> bool:
+        """Return whether a learning names one of the files, if any are asked for."""
+        files = learning.context_files
+        return not self.paths or any(overlaps(file, self.paths) for file in files)
+
+
+# --- one learning ---------------------------------------------------------------------------------
+
+
+def learning_document(found: FoundLearning, stats: LearningStats | None) -> dict[str, Any]:
+    """Describe a learning for JSON: all its fields, ``backend``, ``complete`` and ``usage``."""
+    learning = found.hit.learning
+    names = (one.name for one in fields(Learning) if one.name != "schema_version")
+    return {
+        **{name: getattr(learning, name) for name in names},
+        "backend": found.backend,
+        "complete": found.hit.complete,
+        "usage": {
+            **{name: getattr(stats, name, 0) for name in _COUNTS},
+            **{name: getattr(stats, name, None) for name in _SHARES_AND_TIMES},
+        },
+    }
+
+
+def decay_document(assessment: DecayAssessment) -> dict[str, Any]:
+    """Describe for JSON how a learning stands to decay."""
+    rounded = {"days_since": round(assessment.days_since, 2), "days_left": days_left(assessment)}
+    if assessment.hit_rate is not None:
+        rounded["hit_rate"] = round(assessment.hit_rate, 4)
+    return assessment._asdict() | {"reason": assessment.reason} | rounded
+
+
+def days_left(assessment: DecayAssessment) -> float | None:
+    """Return the days until it is due; ``None`` where the rule does not apply."""
+    by_rule = assessment.state in (DecayState.FRESH, DecayState.DUE)
+    return round(assessment.days_left, 2) if by_rule else None
+
+
+def learning_lines(found: FoundLearning, stats: LearningStats | None) -> list[Line]:
+    """Write a learning in two lines."""
+    learning = found.hit.learning
+    head: list[Part] = [(learning.id, "bold"), (f"  {learning.category.value}", "cyan")]
+    if learning.status is not LearningStatus.ACTIVE:
+        head.append((f"  {learning.status.value}", "yellow"))
+    if not found.hit.complete:
+        head.append((f"  partial, from {found.backend}", "yellow"))
+    if stats is not None and stats.surfaced:
+        used = f"  shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced}"
+        head.append((used, "dim"))
+    return [head, f"  {learning.summary}"]
+
+
+def show_learning(project: Project, learning_id: str) -> Result:
+    """Show one learning in full, and what has become of it since."""
+    found = project.library.get(learning_id)
+    if found is None:
+        raise LearningNotFoundError(
+            f"no learning has the id {learning_id}; `grove list --all` names those there are"
+        )
+    usage = project.usage()
+    # What others have noted is theirs to put away.
+    aging = examine(project, [found], usage)[0].assessment if found.hit.complete else None
+    kinds = [Archived, Restored, Corrected, Referenced, Rated]
+    logged = find_events(project, kinds, [learning_id])
+    events = [one.event for one in logged if getattr(one.event, "learning_id", "") == learning_id]
+    following = find_successor(project, found.hit.learning, events)
+    successor = None if following is None else following.hit.learning
+    stats = usage.get(learning_id)
+    facts = [
+        *_facts(found, stats),
+        ("Superseded", f"by {successor.id}  {successor.summary}" if successor else ""),
+        ("Decay", aging.explanation if aging else ""),
+    ]
+    return Result(
+        document={
+            **learning_document(found, stats),
+            "decay": decay_document(aging) if aging else None,
+            "superseded_by": successor.id if successor else None,
+            "history": [
+                {"at": one.ts, "event": one.event, "detail": _detail(one)} for one in events
+            ],
+        },
+        lines=[
+            *learning_lines(found, stats),
+            f"\n{found.hit.learning.detail}\n",
+            *(f"{name}: {value}" for name, value in facts if value),
+            *(f"{one.ts:%Y-%m-%d}  {one.event}  {_detail(one)}".rstrip() for one in events),
+        ],
+        ids=[learning_id],
+    )
+
+
+def _facts(found: FoundLearning, stats: LearningStats | None) -> list[tuple[str, str]]:
+    """Name the fields that are not shown above, and where the learning comes from."""
+    learning = found.hit.learning
+    names = [one.name for one in fields(Candidate)]
+    named = (name for name in names if name not in ("category", "summary", "detail"))
+    origin = (("ticket", learning.ticket_id), ("session", learning.session_id))
+    usage = stats and (
+        f"shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced},"
+        f" dismissed in {stats.dismissed}, corrected {counted(stats.corrected, 'time')}"
+    )
+    return [
+        *((about(name).title, _words(getattr(learning, name))) for name in named),
+        ("Origin", ", ".join(f"{name} {value}" for name, value in origin if value)),
+        ("Created", format_instant(learning.timestamp)),
+        ("Backend", found.backend),
+        ("Usage", usage or ""),
+    ]
+
+
+def _words(value: Any) -> str:  # noqa: ANN401 - of any field
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(one.value for one in value))
+    return ", ".join(value) if isinstance(value, tuple) else str(value.value)
+
+
+def _detail(event: StatsEvent) -> str:
+    """Describe an event; a log comes with a clone, so its texts are cleaned."""
+    parts: Sequence[str | None] = ()
+    match event:
+        case Archived() | Restored():
+            parts = (event.reason,)
+        case Corrected():
+            parts = (f"by {event.superseded_by}" if event.superseded_by else "", event.why)
+        case Referenced():
+            parts = (f"for ticket {event.ticket_id}" if event.ticket_id else "", event.how)
+        case Rated():
+            parts = ("useful" if event.useful else "not useful",)
+    return clean_line(": ".join(part for part in parts if part), _LONGEST)
+
+
+# --- lists ----------------------------------------------------------------------------------------
+
+
+def list_learnings(
+    project: Project, selection: Selection, order: str | None = None, *, stale: bool = False
+) -> Result:
+    """List learnings with how they have fared, or those that are due soonest."""
+    known = list(project.library.iterate())
+    kept = [one for one in known if selection.admits(one.hit.learning)]
+    usage = {one.hit.learning.id: LearningStats(one.hit.learning.id) for one in kept}
+    usage |= project.usage()
+    examined = examine(project, kept, usage)
+    if stale:
+        examined = [one for one in examined if one.assessment.is_stale]
+    examined.sort(key=lambda one: one.learning.timestamp, reverse=True)
+    if stale and order is None:
+        examined.sort(key=lambda one: one.assessment.days_left)
+    else:
+        key = ORDERS[order or "created"]
+        examined.sort(key=lambda one: key(one, usage[one.learning.id]), reverse=True)
+    shown = examined[: selection.limit]
+    lines: list[Line] = []
+    for one in shown:
+        lines += learning_lines(one.found, usage[one.learning.id])
+        if stale or one.assessment.hidden_since:
+            lines.append((f"  {one.assessment.explanation}", "dim"))
+    if not known:
+        lines.append("No learnings yet.")
+    elif not examined:
+        lines.append(f"None fits; {len(known)} in all.")
+    elif len(examined) > len(shown):
+        lines.append((f"{len(shown)} of {len(examined)} shown.", "dim"))
+    return Result(
+        document={
+            "count": len(shown),
+            "total": len(examined),
+            "learnings": [
+                {
+                    **learning_document(one.found, usage[one.learning.id]),
+                    "decay": decay_document(one.assessment),
+                }
+                for one in shown
+            ],
+        },
+        lines=lines,
+        ids=[one.learning.id for one in shown],
+    )
+
+
+def list_rejected(project: Project, after: datetime | None, limit: int | None) -> Result:
+    """List candidates that were refused, newest first."""
+    found = [
+        _rejected_document(one.event, one)
+        for one in reversed(find_events(project, [Rejected]))
+        # Of others' refusals only the numbers are published.
+        if isinstance(one.event, Rejected) and (one.event.summary or one.event.reason)
+        if after is None or one.event.ts > after
+    ]
+    shown = found[:limit]
+    lines: list[Line] = []
+    for one in shown:
+        lines.append(f"{one['at']:%Y-%m-%d}  {one['stage'] or 'unknown stage'}  {one['summary']}")
+        lines.append((f"    {one['reason'] or 'no reason was recorded'}", "dim"))
+    if not found:
+        lines.append("No candidate was refused.")
+    elif len(found) > len(shown):
+        lines.append((f"{len(shown)} of {counted(len(found), 'refusal')} shown.", "dim"))
+    document = {"count": len(shown), "total": len(found), "rejected": shown}
+    return Result(document=document, lines=lines)
+
+
+def _rejected_document(event: Rejected, logged: LoggedEvent) -> dict[str, Any]:
+    """Describe a refusal; a log comes with a clone, so its texts are cleaned."""
+    # The digest in the log is the candidate's, and lets nothing pass.
+    is_secret = event.stage == Stage.SECRET.value
+    return {
+        "at": event.ts,
+        "session_id": clean_line(event.session_id, _LONGEST),
+        "summary": WITHHELD if is_secret else clean_line(event.summary, _LONGEST),
+        "tags": [clean_line(tag, _LONGEST) for tag in event.tags],
+        "stage": clean_line(event.stage, _LONGEST),
+        "reason": clean_line(event.reason, _LONGEST),
+        "personal": logged.personal,
+    }
+
+
+# --- search ---------------------------------------------------------------------------------------
+
+
+def search_learnings(
+    project: Project, query: Query, selection: Selection, *, explain: bool = False
+) -> Result:
+    """Search the learnings of a project and the user's own, in all active backends."""
+    found = project.finder.search(query, selection.filters, notes=True)
+    fitting = [one for one in found if one.score.relevance > 0]
+    ranked = [one for one in fitting if selection.names_file(learning_of(one.entry))]
+    ranked = ranked[: selection.limit or SEARCH_LIMIT]
+    ids = [one.entry.id for one in ranked]
+    usage = project.usage(ids)
+    reasons = _reasons_of(project, query, ranked)
+    results: list[dict[str, Any]] = []
+    lines: list[Line] = []
+    for one in ranked:
+        learning, stats, why = found_learning(one), usage.get(one.entry.id), reasons[one.entry.id]
+        score = {"score": explanation_of(one.score), "reasons": why}
+        results.append({**learning_document(learning, stats), **score})
+        lines += learning_lines(learning, stats)
+        if explain:
+            made_of = lines_of(one.score)
+            if why and not one.score.reasons:
+                made_of.append(f"in common: {'; '.join(why)}")
+            lines += [(f"  {line}", "dim") for line in made_of]
+    return Result(
+        document={"query": query.text, "count": len(ranked), "results": results},
+        lines=lines or ["Nothing fits."],
+        ids=ids,
+    )
+
+
+def _reasons_of(project: Project, query: Query, ranked: Sequence[Ranked]) -> dict[str, list[str]]:
+    """Return what learnings and the query have in common."""
+    terms = terms_of(query)
+    listed = {one.backend.name for one in project.library.listable()}
+    # Asked after the search: where the engine is not there or has failed, the index has scored.
+    by_index = project.finder.scored_by == DEFAULT_ENGINE
+    return {
+        one.entry.id: in_words(matches_of(terms, one.entry))
+        if by_index and one.entry.backend in listed and not one.score.reasons
+        else list(one.score.reasons)
+        for one in ranked
+    }
