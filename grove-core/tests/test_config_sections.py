@@ -9,12 +9,20 @@ from attrs import evolve, field, frozen
 
 from grove_core.config import Config, Source, config_keys, load_config
 from grove_core.config.edit import render_default_config
-from grove_core.config.plugin_section import (
-    requests_of_section,
-    section_of,
-    validate_plugin_section,
-)
+from grove_core.config.plugin_section import PluginSection, section_of
 from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
+
+
+def read(kind, written, own=None, untrusted=()):
+    """The settings, and what is wrong, where the user has agreed to all other requests."""
+    section = PluginSection(kind, written, written if own is None else own)
+    agreed = {one.digest for key, one in section.requests.items() if key not in untrusted}
+    found, problems = evolve(section, trusted=lambda: agreed).read()
+    return found, [f"{one.key} {one.message}".strip() for one in problems]
+
+
+def requests(project, own, kind):
+    return PluginSection(kind, {**own, **project}, own, "backends.acme").requests
 
 
 @frozen
@@ -35,8 +43,7 @@ def test_variables_stand_for_keys_of_plugins(tmp_path):
     (tmp_path / ".grove").mkdir()
     (tmp_path / ".grove" / "config.toml").write_text(project)
     loaded = load_config(tmp_path / "home", tmp_path, environment)
-    written, own = section_of(loaded, "backends.acme-store", StoreSettings)
-    settings, problems = validate_plugin_section(written, StoreSettings, own)
+    settings, problems = section_of(loaded, "backends.acme-store", StoreSettings).read()
     assert loaded.problems == ()
     assert settings == StoreSettings(url="acme://here", retry_count=5, hosts=("a", "b"))
     assert problems == []
@@ -109,7 +116,7 @@ READ = AcmeSettings(
     ],
 )
 def test_a_section_becomes_settings_and_a_mistake_costs_one_key(extra, messages):
-    settings, problems = validate_plugin_section(WRITTEN | extra, AcmeSettings)
+    settings, problems = read(AcmeSettings, WRITTEN | extra)
     assert problems == messages
     usual = AcmeSettings(url="u")
     costs = {name: getattr(usual, name) for name in extra if hasattr(usual, name)}
@@ -126,7 +133,7 @@ def test_a_section_becomes_settings_and_a_mistake_costs_one_key(extra, messages)
     ],
 )
 def test_settings_that_cannot_be_built(section, message):
-    assert validate_plugin_section(section, AcmeSettings) == (None, [message])
+    assert read(AcmeSettings, section) == (None, [message])
 
 
 @frozen
@@ -150,9 +157,9 @@ class Asking:
     ],
 )
 def test_what_a_project_asks_for_is_what_differs_from_the_users_own(project, own, asked):
-    found = requests_of_section("backends.acme", {**own, **project}, Asking, own)
+    found = requests(project, own, Asking)
     assert {key: one.content for key, one in found.items()} == asked
-    assert requests_of_section("backends.acme", {**own, **project}, dict, own) == {}
+    assert requests(project, own, dict) == {}
     assert all(one.source == ".grove/config.toml" for one in found.values())
 
 
@@ -165,7 +172,7 @@ def test_what_a_project_asks_for_is_what_differs_from_the_users_own(project, own
     ],
 )
 def test_a_project_does_not_set_what_is_the_users_alone(project, own, only_mine):
-    found, problems = validate_plugin_section({"size": 2, **own, **project}, Asking, own)
+    found, problems = read(Asking, {"size": 2, **own, **project}, own)
     assert found == Asking(only_mine=only_mine, size=2)
     message = "only_mine counts only in your own configuration, and not in a project's"
     assert problems == ([message] if project != own else [])
@@ -176,7 +183,7 @@ def test_a_project_does_not_set_what_is_the_users_alone(project, own, only_mine)
 )
 def test_what_the_user_has_not_agreed_to_does_not_count(untrusted, command, refused):
     written, own = {"command": "run", "size": 2}, {"command": "mine"}
-    found, problems = validate_plugin_section(written, Asking, own, untrusted=untrusted)
+    found, problems = read(Asking, written, own, untrusted=untrusted)
     assert found == Asking(command=command, size=2)
     message = "command needs `grove trust`: a project's value counts only once you have agreed"
     assert problems == ([message] if refused else [])
@@ -186,12 +193,12 @@ def test_what_the_user_has_agreed_to_stands_alone_or_not_at_all():
     """The user's secrets do not go to the project's program; half of its words are none of them."""
     project, own = {"command": "run", "env": {"a": "1"}}, {"env": {"token": "${MINE}"}}
     written = {**own, **project}
-    found, problems = validate_plugin_section(written, Asking, own)
+    found, problems = read(Asking, written, own)
     assert (found, problems) == (Asking(**project), [])
-    found, problems = validate_plugin_section(written, Asking, own, untrusted={"env"})
+    found, problems = read(Asking, written, own, untrusted={"env"})
     assert found == Asking(env=own["env"])
     assert [one.split(" ", 1)[0] for one in problems] == ["command", "env"]
-    found, problems = validate_plugin_section({**own, "command": "run"}, Asking, own)
+    found, problems = read(Asking, {**own, "command": "run"}, own)
     assert found == Asking(command="run")
     assert problems == [
         "env of your own configuration does not count beside what the project sets there"
@@ -207,12 +214,12 @@ class Named(Asking):
 
 def test_a_name_counts_beside_what_the_user_has_set():
     own, project = {"command": "mine"}, {"name": "shop"}
-    assert [*requests_of_section("backends.acme", {**own, **project}, Named, own)] == ["name"]
-    found, problems = validate_plugin_section({**own, **project}, Named, own)
+    assert [*requests(project, own, Named)] == ["name"]
+    found, problems = read(Named, {**own, **project}, own)
     assert (found, problems) == (Named(command="mine", name="shop"), [])
-    found, problems = validate_plugin_section({**own, **project}, Named, own, untrusted={"name"})
+    found, problems = read(Named, {**own, **project}, own, untrusted={"name"})
     assert found == Named(command="mine")
     assert [one.split(" ", 1)[0] for one in problems] == ["name"]
     written = {**own, **project, "command": "run"}
-    found, _ = validate_plugin_section(written, Named, own, untrusted={"name"})
+    found, _ = read(Named, written, own, untrusted={"name"})
     assert found == Named(command="run")

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from enum import Enum
 from functools import cache
+from math import isfinite
 from types import NoneType
 from typing import Any, Final, get_args, get_origin
 
-from attrs import NOTHING, Attribute, fields
+from attrs import NOTHING, Attribute, fields, has
 
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import CodecError
@@ -125,8 +127,8 @@ def event_from_line(line: str) -> StatsEvent | None:
     elif document.get("decider") in ("autothreshold", "auto_threshold"):
         document["decider"] = "auto"
     try:
-        event: StatsEvent = _reader_of(kind)(document)
-    except _MisplacedError as error:
+        event: StatsEvent = reader_of(kind)(document)
+    except MisplacedError as error:
         raise CodecError(f"{error.place[1:]} {error}") from error
     return event
 
@@ -137,7 +139,7 @@ def _parse_object(content: bytes | str) -> Document:
     except (ValueError, RecursionError) as error:
         raise CodecError(f"this is not JSON: {error}") from error
     if not isinstance(document, dict):
-        raise CodecError(f"this is not a JSON object: {_shown(document)}")
+        raise CodecError(f"this is not a JSON object: {shown(document)}")
     return document
 
 
@@ -145,7 +147,7 @@ def _version_of(document: Mapping[str, Any], field: str) -> int:
     """The version a document says it has; documents from before there were versions have 0."""
     version = document.get(field, 0)
     if type(version) is not int:
-        raise CodecError(f"{field} must be a whole number, not {_shown(version)}")
+        raise CodecError(f"{field} must be a whole number, not {shown(version)}")
     return version
 
 
@@ -172,53 +174,60 @@ def _names_of(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a class of attrs
 def _read(kind: type, document: Document) -> Any:  # noqa: ANN401 - an instance
     name = kind.__name__.lower()
     try:
-        return _reader_of(kind)(document)
+        return reader_of(kind)(document)
     except RecursionError as error:
         raise CodecError(f"this {name} is nested too deeply") from error
-    except _MisplacedError as error:
+    except MisplacedError as error:
         raise CodecError(f"{name}{error.place} {error}") from error
 
 
-# --- Readers: nothing is turned into another type; what is wrong is a ``ValueError`` whose words go
-# behind the name of the field --------------------------------------------------------------------
+# --- Readers --------------------------------------------------------------------------------------
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """A value as messages show it: short, and harmless on a terminal."""
-    text = ascii(value)
+    text = json.dumps(value, default=str).replace("\x7f", "\\x7f")
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+class MisplacedError(ValueError):
+    """A value is wrong; the message says how, ``place`` and ``keys`` where."""
+
+    def __init__(self, error: ValueError | str, key: int | str, *, is_field: bool = False) -> None:
+        super().__init__(str(error))
+        self.place: str = (f".{key}" if is_field else f"[{key!r}]") + getattr(error, "place", "")
+        self.keys: tuple[int | str, ...] = (key, *getattr(error, "keys", ()))
 
 
 def _exactly(kind: type, words: str) -> Reader:
     def read(value: object) -> object:
         # No isinstance: for Python, True is a whole number.
         if type(value) is not kind:
-            raise ValueError(f"must be {words}, not {_shown(value)}")
+            raise ValueError(f"must be {words}, not {shown(value)}")
         return value
 
     return read
 
 
 def _read_float(value: object) -> float:
-    if type(value) in (float, int):
-        try:
-            return float(value)  # type: ignore[arg-type]  # mypy does not follow the test
-        except OverflowError:
-            pass
-    raise ValueError(f"must be a number, not {_shown(value)}")
+    if type(value) not in (float, int):
+        raise ValueError(f"must be a number, not {shown(value)}")
+    with suppress(OverflowError):
+        number = float(value)  # type: ignore[arg-type]  # mypy does not follow the test
+        if isfinite(number):
+            return number
+    raise ValueError(f"must be a finite number, not {shown(value)}")
 
 
 def _read_instant(value: object) -> datetime:
     if isinstance(value, str):
-        try:
+        with suppress(ValueError, OverflowError):
             return parse_instant(value)
-        except (ValueError, OverflowError):
-            pass
-    raise ValueError(f"must be an ISO 8601 time, not {_shown(value)}")
+    raise ValueError(f"must be an ISO 8601 time, not {shown(value)}")
 
 
 _read_list: Final = _exactly(list, "a list")
-_read_object: Final = _exactly(dict, "an object")
+_read_table: Final = _exactly(dict, "a table")
 
 PLAIN_READERS: Final[Mapping[Any, Reader]] = {
     str: _exactly(str, "text"),
@@ -229,31 +238,27 @@ PLAIN_READERS: Final[Mapping[Any, Reader]] = {
 }
 
 
-class _MisplacedError(ValueError):
-    """A value is wrong; the message says how, and ``place`` where."""
-
-    def __init__(self, error: ValueError | str, place: str) -> None:
-        super().__init__(str(error))
-        self.place: str = place + getattr(error, "place", "")
-
-
 @cache
-def _reader_of(annotation: Any) -> Reader:  # noqa: ANN401 - a type
+def reader_of(annotation: Any) -> Reader:  # noqa: ANN401 - a type
+    """Make the reader of a type: it turns nothing into another type.
+
+    What is wrong is a ``ValueError`` whose words go behind the name of the value.
+    """
     if annotation in PLAIN_READERS:
         return PLAIN_READERS[annotation]
-    if annotation is Any:
-        return lambda value: value
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if NoneType in arguments:
-        read = _reader_of(arguments[0])
+    origin, arguments = get_origin(annotation) or annotation, get_args(annotation) or (Any, Any)
+    if arguments[1:] == (NoneType,):
+        read = reader_of(arguments[0])
         return lambda value: None if value is None else read(value)
-    if origin in (tuple, frozenset):
-        read = _reader_of(arguments[0])
+    if origin in (list, tuple, frozenset):
+        read = reader_of(arguments[0])
         return lambda value: origin(_read_all(read, enumerate(_read_list(value))).values())
-    if origin is Mapping:
-        read = _reader_of(arguments[1])
-        return lambda value: _read_all(read, _read_object(value).items())
-    return _member_reader(annotation) if issubclass(annotation, Enum) else _class_reader(annotation)
+    if origin in (Mapping, dict):
+        read = reader_of(arguments[1])
+        return lambda value: _read_all(read, _read_table(value).items())
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return _member_reader(annotation)
+    return _class_reader(annotation) if has(annotation) else lambda value: value
 
 
 def _read_all(read: Reader, items: Iterable[tuple[Any, object]]) -> dict[Any, Any]:
@@ -262,7 +267,7 @@ def _read_all(read: Reader, items: Iterable[tuple[Any, object]]) -> dict[Any, An
         try:
             found[key] = read(value)
         except ValueError as error:
-            raise _MisplacedError(error, f"[{key!r}]") from error
+            raise MisplacedError(error, key) from error
     return found
 
 
@@ -272,7 +277,7 @@ def _member_reader(kind: type[Enum]) -> Reader:
             return kind(value)
         except ValueError:
             names = ", ".join(member.value for member in kind)
-            raise ValueError(f"must be one of {names}, not {_shown(value)}") from None
+            raise ValueError(f"must be one of {names}, not {shown(value)}") from None
 
     return read
 
@@ -283,16 +288,16 @@ def _class_reader(kind: Any) -> Reader:  # noqa: ANN401 - an attrs class
         return [(each.name, each.type, each.default is NOTHING) for each in fields(kind)]
 
     def read(value: object) -> Any:  # noqa: ANN401 - an instance
-        document = _read_object(value)
+        document = _read_table(value)
         found = {}
         for name, annotation, is_required in known():
             if name in document:
                 try:
-                    found[name] = _reader_of(annotation)(document[name])
+                    found[name] = reader_of(annotation)(document[name])
                 except ValueError as error:
-                    raise _MisplacedError(error, f".{name}") from error
+                    raise MisplacedError(error, name, is_field=True) from error
             elif is_required:
-                raise _MisplacedError("is missing", f".{name}")
+                raise MisplacedError("is missing", name, is_field=True)
         return kind(**found)
 
     return read

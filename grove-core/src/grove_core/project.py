@@ -25,6 +25,7 @@ from grove_core.storage.sessions import Parsed, SessionStore
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
+    from grove_core.config.plugin_section import PluginSection
     from grove_core.finder import Finder
     from grove_core.git import WorkTree
     from grove_core.memory.library import MemoryLibrary
@@ -33,15 +34,13 @@ if TYPE_CHECKING:
     from grove_core.model.statistics import Insight, Statistics
     from grove_core.model.usage import LearningStats
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
-    from grove_core.plugins.manager import Plugins
+    from grove_core.plugins.manager import Contribution, Plugins
     from grove_core.plugins.report import PluginProblem
-    from grove_core.retrieval.rules import Engine
     from grove_core.stats.cache import Numbers
     from grove_core.stats.decay import DecayRule
     from grove_core.storage.cache import Cache
     from grove_core.storage.hidden import Hidden
     from grove_core.storage.installation import Environment
-    from grove_core.storage.trust import TrustRequest
     from grove_core.ticketing import TicketSystems
 
 _CONFIGURED_BACKEND: Final = "config"
@@ -160,7 +159,7 @@ class Project:
         """The effective configuration."""
         return self.loaded_config.config
 
-    @cached_property
+    @property
     def policy(self) -> GatePolicy:
         """What the gate works with."""
         return gate_policy(self.config)
@@ -206,7 +205,7 @@ class Project:
             self.plugins,
             self.backend_context,
             personal_backend=self.config.backends.personal,
-            settings=self.backend_settings,
+            settings=self._read(self.backend_sections()),
             outbox=self.outbox,
             primary=self.config.backends.primary,
         )
@@ -234,12 +233,6 @@ class Project:
             in_hook=self.deadline is not None,
             trusted=self.trusted if asks else frozenset(),
         )
-
-    @cached_property
-    def backend_settings(self) -> Mapping[str, Any]:
-        """The memory backends' own sections, validated, by the backends' names."""
-        classes = {one.value.name: one.value.settings for one in self.plugins.memory_backends()}
-        return self._settings("backends", classes)
 
     @cached_property
     def trusted(self) -> frozenset[str]:
@@ -274,29 +267,24 @@ class Project:
 
     def tickets(self, cwd: Path | None = None, session_id: str = "") -> "TicketSystems":
         """Look at the project's ticket systems, once from each place."""
+        from grove_core.ticketing import TicketRules, TicketSystems
+
         context = self.context(cwd, session_id)
         key = (context.cwd, session_id)
         if key not in self._tickets:
-            self._tickets[key] = self._ticket_systems(context)
+            ticketing = self.config.ticketing
+            self._tickets[key] = TicketSystems(
+                self.plugins,
+                context,
+                TicketRules(
+                    initialised=self.files.initialised,
+                    overrides=ticketing.overrides,
+                    listed=ticketing.discovery,
+                ),
+                settings=self._read(self.ticket_sections()),
+                patterns=ticketing.patterns,
+            )
         return self._tickets[key]
-
-    def _ticket_systems(self, context: "ProjectContext") -> "TicketSystems":
-        from grove_core.ticketing import TicketRules, TicketSystems
-
-        probes = self.plugins.ticket_probes()
-        classes = {one.value.name: one.value.settings for one in probes}
-        ticketing = self.config.ticketing
-        return TicketSystems(
-            self.plugins,
-            context,
-            TicketRules(
-                initialised=self.files.initialised,
-                overrides=ticketing.overrides,
-                listed=ticketing.discovery,
-            ),
-            settings=self._settings("tickets", classes),
-            patterns=ticketing.patterns,
-        )
 
     def log_events(self, events: "Iterable[StatsEvent]", *, personal: bool = False) -> None:
         """Write events to the log; a fault is collected and logged, and does not stop anything."""
@@ -353,13 +341,18 @@ class Project:
         """What finds learnings, with the configured engine."""
         from grove_core.finder import Finder
 
+        engine = None
+        if (name := self.config.retrieval.engine) is not RetrievalEngine.DEFAULT:
+            from grove_core.retrieval.rules import ENGINES
+
+            engine = ENGINES[name.value]
         finder = Finder(
             self.library,
             self.cache,
             self.now,
             self.usage,
             recency_days=self.config.retrieval.recency_days_to_30_percent,
-            engine=self._engine(),
+            engine=engine,
             until=self._half_time,
         )
         finder.hidden = self.hidden.keys()
@@ -371,28 +364,17 @@ class Project:
             self.library.has_written = False
             self.finder.refresh()
 
-    def _engine(self) -> "Engine | None":
-        """The configured engine; ``None`` for the index itself."""
-        name = self.config.retrieval.engine
-        if name is RetrievalEngine.DEFAULT:
-            return None
-        from grove_core.retrieval.rules import ENGINES
-
-        return ENGINES[name.value]
-
     def _half_time(self) -> float | None:
         # A hook has more to do than to read files; what is left is read the next time.
         return None if self.work_deadline is None else (time.thread_time() + self.work_deadline) / 2
 
-    @property
-    def decay_rule(self) -> "DecayRule":
-        """When the project's learnings go stale."""
-        return _decay_rule(self.config)
+    def decay_rule(self, *, personal: bool = False) -> "DecayRule":
+        """When learnings go stale; no project decides about the user's own, which all share."""
+        from grove_core.stats.decay import DecayRule
 
-    @property
-    def personal_decay_rule(self) -> "DecayRule":
-        """When the user's own go stale: no project decides about what all projects share."""
-        return _decay_rule(load_config(self.paths.home, None, self.environment).config)
+        own = load_config(self.paths.home, None, self.environment).config if personal else None
+        decay = (own or self.config).decay
+        return DecayRule(decay.passive_duration_days, decay.immunity_hit_rate)
 
     def statistics(self, since: datetime | None = None) -> "Statistics":
         """Count everything in the project's log and in the personal one."""
@@ -404,8 +386,8 @@ class Project:
             self.finder.index.content,
             self.finder.index.catalogue,
             self.now,
-            self.decay_rule,
-            personal_rule=self.personal_decay_rule,
+            self.decay_rule(),
+            personal_rule=self.decay_rule(personal=True),
             since=since,
         )
         return counted._replace(learnings_bytes=largest_size(self.library.sources() or ()))
@@ -429,39 +411,35 @@ class Project:
                 self.plugins.complain(one, "grove_insights", str(error))
         return ranked(found)
 
-    def _settings(self, family: str, classes: Mapping[str, type | None]) -> Mapping[str, Any]:
-        """Validate the plugins' own sections; a bad key falls back by itself and is reported."""
+    def backend_sections(self) -> "Mapping[str, PluginSection | None]":
+        """The memory backends' own sections, by the backends' names."""
+        return self._sections("backends", self.plugins.memory_backends())
+
+    def ticket_sections(self) -> "Mapping[str, PluginSection | None]":
+        """The ticket systems' own sections, by the systems' names."""
+        return self._sections("tickets", self.plugins.ticket_probes())
+
+    def _sections(
+        self, family: str, offered: "Iterable[Contribution[Any]]"
+    ) -> "Mapping[str, PluginSection | None]":
+        from grove_core.config.plugin_section import section_of
+
+        loaded, trusted = self.loaded_config, lambda: self.trusted
+        kinds = {one.value.name: one.value.settings for one in offered}
+        return {
+            name: kind and section_of(loaded, f"{family}.{name}", kind, trusted)
+            for name, kind in kinds.items()
+        }
+
+    def _read(self, sections: "Mapping[str, PluginSection | None]") -> Mapping[str, Any]:
+        """Read settings; a bad key falls back by itself and is reported."""
         settings: dict[str, Any] = {}
-        for name, settings_class in classes.items():
-            if settings_class is None:
-                continue
-            settings[name], problems = self.plugin_settings(f"{family}.{name}", settings_class)
-            for problem in problems:
-                self.diagnostics.log("warning", f"[{family}.{name}] {problem}")
+        for name, section in sections.items():
+            if section is not None:
+                settings[name], problems = section.read()
+                for problem in problems:
+                    self.diagnostics.log("warning", str(problem))
         return settings
-
-    def plugin_settings(
-        self, section: str, settings_class: type
-    ) -> tuple[object | None, list[str]]:
-        """Validate a plugin's own section."""
-        from grove_core.config.plugin_section import section_of, validate_plugin_section
-
-        written, own = section_of(self.loaded_config, section, settings_class)
-        return validate_plugin_section(
-            written, settings_class, own, untrusted=self.untrusted_keys(section, settings_class)
-        )
-
-    def untrusted_keys(self, section: str, settings_class: type) -> frozenset[str]:
-        """Name the keys that the project sets and the user has not agreed to."""
-        asked = self.requests_of_section(section, settings_class)
-        return frozenset(key for key, one in asked.items() if one.digest not in self.trusted)
-
-    def requests_of_section(self, section: str, settings_class: type) -> "dict[str, TrustRequest]":
-        """Return what the project's configuration asks for in a plugin's section."""
-        from grove_core.config.plugin_section import requests_of_section, section_of
-
-        written, own = section_of(self.loaded_config, section, settings_class)
-        return requests_of_section(section, written, settings_class, own)
 
     def _report_problem(self, problem: "PluginProblem") -> None:
         self.problems.append(problem)
@@ -477,9 +455,3 @@ def _spoken_for(events: "Collection[StatsEvent]") -> set[str]:
         for one in events
         if isinstance(one, Referenced | Restored) or (isinstance(one, Rated) and one.useful)
     }
-
-
-def _decay_rule(config: Config) -> "DecayRule":
-    from grove_core.stats.decay import DecayRule
-
-    return DecayRule(config.decay.passive_duration_days, config.decay.immunity_hit_rate)

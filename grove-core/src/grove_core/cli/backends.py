@@ -9,7 +9,6 @@ from attrs import asdict
 from grove_core.cli.app import Invocation, grove_command, name_problems
 from grove_core.cli.groups import LazyGroup, load_offered, project_of
 from grove_core.cli.result import Result
-from grove_core.config.values import printable
 from grove_core.errors import GroveError
 from grove_core.memory.backends import BackendState
 from grove_core.model.memory import Health
@@ -19,6 +18,7 @@ from grove_core.plugins.manager import Contribution
 from grove_core.project import Project
 from grove_core.services.packages import blocked_plugins, install_command_for
 from grove_core.services.settings import backend_warnings
+from grove_core.text import escape_invisible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -183,7 +183,7 @@ def discover(invocation: Invocation) -> Result:
             ]
         },
         human=lambda console: _print_stores(found, console),
-        ids=[printable(one.name) for _, one in stores if one.usable],
+        ids=[escape_invisible(one.name) for _, one in stores if one.usable],
     )
 
 
@@ -220,9 +220,11 @@ def _print_stores(found: Mapping[str, Sequence[Discovered]], console: "Console")
     for backend, stores in found.items():
         for store in stores:
             mark = "used" if store.used else "usable" if store.usable else "-"
-            where = f"[{printable(store.source)}]" if store.source else ""
-            console.print(f"{backend:<14} {printable(store.name):<20} {mark:<8} {where}".rstrip())
-            console.print(f"{'':<14} {printable(store.why)}")
+            where = f"[{escape_invisible(store.source)}]" if store.source else ""
+            console.print(
+                f"{backend:<14} {escape_invisible(store.name):<20} {mark:<8} {where}".rstrip()
+            )
+            console.print(f"{'':<14} {escape_invisible(store.why)}")
         if not stores:
             console.print(f"{backend:<14} nothing found")
     if not found:

@@ -13,7 +13,6 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import config_keys
 from grove_core.config import Origin, Source
-from grove_core.config.values import printable
 from grove_core.project import Project
 from grove_core.services.settings import (
     EffectiveSetting,
@@ -21,7 +20,7 @@ from grove_core.services.settings import (
     examine_settings,
     setting_named,
 )
-from grove_core.text import counted
+from grove_core.text import counted, escape_invisible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -81,7 +80,7 @@ def get(invocation: Invocation, *, key: str) -> Result:
     """Print the value in force of one key: text as it is, everything else as TOML has it."""
     setting = setting_named(invocation.project, key)
     value = setting.value
-    text = printable(value) if isinstance(value, str) else _in_toml(value)
+    text = escape_invisible(value) if isinstance(value, str) else _in_toml(value)
     text = "" if value is None else text
     problems = invocation.project.loaded_config.problems
     warnings = [str(one) for one in problems if one.key == key]
@@ -178,8 +177,8 @@ def _print_settings(settings: Sequence[EffectiveSetting], console: "Console") ->
         origin = f"{_ORIGINS[one.origin.source]} {_place(one.origin)}".rstrip()
         line = Text()
         line.append("* " if one.changed else "  ", style="yellow")
-        line.append(f"{printable(one.key):<{widest}}", style="bold" if one.changed else "")
-        line.append(f" = {printable(_in_toml(one.value))}")
+        line.append(f"{escape_invisible(one.key):<{widest}}", style="bold" if one.changed else "")
+        line.append(f" = {escape_invisible(_in_toml(one.value))}")
         line.append(f"  ({origin})", style="dim")
         console.print(line)
     if not settings:

@@ -1,5 +1,6 @@
 """Reading the configuration: environment over project over user over defaults."""
 
+import re
 import stat
 from collections.abc import Iterable, Mapping
 from enum import Enum
@@ -8,20 +9,17 @@ from typing import Any, Final
 
 from attrs import define, field, fields
 
+from grove_core.codec import shown
 from grove_core.config.schema import Config, config_keys, setting_of
-from grove_core.config.values import (
-    ValueProblem,
-    check_value,
-    parse_variable,
-    printable,
-    shown,
-    unknown_key,
-)
+from grove_core.config.values import ValueProblem, check_value, parse_variable, unknown_key
 from grove_core.model.value import Value, frozen
 from grove_core.storage.paths import Paths, ProjectPaths
+from grove_core.text import escape_invisible
 
 _LARGEST_FILE_BYTES: Final = 1024 * 1024
 _PLUGIN_SECTIONS: Final = ("backends", "tickets")
+# A section's name and a key's may follow.
+_OF_A_PLUGIN: Final = re.compile(r"GROVE_(BACKENDS|TICKETS)_.*[^_]_+[^_].*")
 _OVERRIDES: Final = ("ticketing.overrides", "backends.overrides")
 
 
@@ -44,6 +42,9 @@ class Origin(Value):
 
     def __str__(self) -> str:
         return str(self.file or self.variable or self.source.value)
+
+
+DEFAULT: Final = Origin(source=Source.DEFAULT)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -81,7 +82,7 @@ class _Layer:
     problems: list[ConfigProblem] = field(factory=list)
 
     def refuse(self, key: str, origin: Origin, message: str) -> None:
-        problem = ConfigProblem(key=printable(key), origin=origin, message=message)
+        problem = ConfigProblem(key=escape_invisible(key), origin=origin, message=message)
         self.problems.append(problem)
 
     def take(self, key: str, annotation: Any, value: object, origin: Origin) -> None:  # noqa: ANN401
@@ -106,7 +107,7 @@ def load_config(home: Path, root: Path | None, environment: Mapping[str, str]) -
     for layer in reversed(layers):
         values |= layer.values
         plugin_values |= layer.plugin_values
-    origins = dict.fromkeys(config_keys(), Origin(source=Source.DEFAULT))
+    origins = dict.fromkeys(config_keys(), DEFAULT)
     origins |= {key: origin for key, (_, origin) in values.items()}
     for (section, name), (_, origin) in plugin_values.items():
         origins[f"{section}.{name}"] = origin
@@ -185,7 +186,7 @@ def _parse_toml(content: bytes) -> dict[str, Any]:
     try:
         return tomli.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueProblem(f"is not valid TOML: {printable(str(error))}") from error
+        raise ValueProblem(f"is not valid TOML: {escape_invisible(str(error))}") from error
 
 
 def _sets_nothing(text: str) -> bool:
@@ -239,7 +240,7 @@ def _environment_layer(environment: Mapping[str, str]) -> _Layer:
         elif variable in keys:
             annotation = config_keys()[keys[variable]].annotation
             layer.take(keys[variable], annotation, parse_variable(text, annotation), origin)
-        elif _may_be_a_plugins(variable):
+        elif _OF_A_PLUGIN.fullmatch(variable):
             layer.plugin_variables[variable] = text
         else:
             layer.refuse("", origin, unknown_key(variable, list(keys)))
@@ -249,12 +250,3 @@ def _environment_layer(environment: Mapping[str, str]) -> _Layer:
 def variable_of(key: str) -> str:
     """Name the variable of the environment that stands for a key."""
     return f"GROVE_{key.replace('.', '_').replace('-', '_').upper()}"
-
-
-def _may_be_a_plugins(variable: str) -> bool:
-    """Return whether a section's name and a key's may follow."""
-    starts = (f"{variable_of(name)}_" for name in _PLUGIN_SECTIONS)
-    return any(
-        variable.startswith(start) and "_" in variable.removeprefix(start).strip("_")
-        for start in starts
-    )

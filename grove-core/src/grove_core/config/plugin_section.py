@@ -1,21 +1,23 @@
 """A plugin's own section, checked the way grove's own keys are."""
 
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from attrs import NOTHING, fields, has, resolve_types
+from attrs import NOTHING, define, field, fields, resolve_types
 
-from grove_core.config.load import LoadedConfig, variable_of
-from grove_core.config.schema import setting_of
-from grove_core.config.values import (
-    ValueProblem,
-    check_value,
-    parse_variable,
-    printable,
-    unknown_key,
+from grove_core.config.load import (
+    DEFAULT,
+    ConfigProblem,
+    LoadedConfig,
+    Origin,
+    Source,
+    variable_of,
 )
+from grove_core.config.schema import setting_of
+from grove_core.config.values import ValueProblem, check_value, parse_variable, unknown_key
 from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
+from grove_core.text import escape_invisible
 
 if TYPE_CHECKING:
     from grove_core.storage.trust import TrustRequest
@@ -26,74 +28,145 @@ NOT_AGREED: Final = "needs `grove trust`: a project's value counts only once you
 _NOT_BESIDE: Final = "of your own configuration does not count beside what the project sets there"
 _PROJECT_FILE: Final = ".grove/config.toml"
 
+Trusted = Callable[[], Collection[str]]
 
-def validate_plugin_section(
-    section: Mapping[str, Any],
-    settings_class: type,
-    own: Mapping[str, Any] | None = None,
-    *,
-    untrusted: Collection[str] = (),
-) -> tuple[object | None, list[str]]:
-    """Build a plugin's settings from its section."""
-    kind: Any = settings_class
-    if not has(kind):
-        return None, [f"the plugin's settings class {kind.__name__} is no attrs class"]
-    try:
-        attributes = {each.alias: each for each in fields(resolve_types(kind)) if each.init}
-    except Exception as error:  # noqa: BLE001 - a plugin's annotations may do anything
-        return None, [f"the plugin's settings class {kind.__name__} cannot be read: {error}"]
-    arguments: dict[str, Any] = {}
-    problems: list[str] = []
-    if own is not None:
-        section, problems = _of_whom_it_may_be(section, own, attributes, untrusted)
-    for key, value in section.items():
+
+@define(slots=False, eq=False)
+class PluginSection:
+    """What is said in a plugin's section, by all and by the user alone, and what may count of it.
+
+    A project's files may be a stranger's: ``trusted`` gives the digests of what the user has agreed
+    to.
+    """
+
+    kind: Any
+    said: Mapping[str, Any]
+    own: Mapping[str, Any]
+    name: str = ""
+    trusted: Trusted = frozenset
+    origins: Mapping[str, Origin] = field(factory=dict)
+
+    @cached_property
+    def attributes(self) -> Mapping[str, Any]:
+        """What the plugin declares, by key; nothing where its class cannot be read."""
         try:
-            if key not in attributes:
-                raise ValueProblem(unknown_key(key, list(attributes)))  # noqa: TRY301 - said below
-            attribute = attributes[key]
-            arguments[key] = check_value(value, attribute.type, setting_of(attribute))
-        except ValueProblem as problem:
-            problems.append(f"{printable(key)} {problem}")
-    missing = [
-        key for key, each in attributes.items() if each.default is NOTHING and key not in arguments
-    ]
-    problems += [f"{key} is missing" for key in missing if key not in section]
-    if missing:
-        return None, problems
-    try:
-        return kind(**arguments), problems
-    except Exception as error:  # noqa: BLE001 - a plugin's validators may raise anything
-        return None, [*problems, printable(str(error))]
+            return attributes_of(self.kind)
+        except Exception:  # noqa: BLE001 - a plugin's annotations may do anything
+            return {}
+
+    @cached_property
+    def requests(self) -> "Mapping[str, TrustRequest]":
+        """What the project's file asks for, by key."""
+        asked = [key for key in self._marked(TRUSTED_ONLY) if self._is_asked(key)]
+        return {key: _request(f"{self.name}.{key}", self.said[key]) for key in asked}
+
+    @property
+    def refused(self) -> Mapping[str, str]:
+        """The keys that a project does not decide, and why."""
+        untrusted = [key for key, one in self.requests.items() if one.digest not in self.trusted()]
+        # What belongs together counts together or not at all.
+        asked = self._asked_together if not self._asked_together.isdisjoint(untrusted) else ()
+        refused = dict.fromkeys(self._marked(USER_ONLY), _NOT_HERE)
+        return refused | dict.fromkeys((*asked, *untrusted), NOT_AGREED)
+
+    def read(self) -> tuple[object | None, list[ConfigProblem]]:
+        """Build the plugin's settings, and say what is wrong; a mistake costs one key."""
+        try:
+            attributes = attributes_of(self.kind)
+        except Exception as error:  # noqa: BLE001 - a plugin's annotations may do anything
+            what = f"the plugin's settings class {self.kind.__name__} cannot be read"
+            return None, [self._problem("", f"{what}: {error}")]
+        section, problems = self._of_whom_it_may_be()
+        arguments: dict[str, Any] = {}
+        for key, value in section.items():
+            try:
+                if key not in attributes:
+                    raise ValueProblem(unknown_key(key, list(attributes)))  # noqa: TRY301 - said below
+                attribute = attributes[key]
+                arguments[key] = check_value(value, attribute.type, setting_of(attribute))
+            except ValueProblem as problem:
+                problems.append(self._problem(key, str(problem)))
+        required = [key for key, each in attributes.items() if each.default is NOTHING]
+        problems += [self._problem(key, "is missing") for key in required if key not in section]
+        if not arguments.keys() >= set(required):
+            return None, problems
+        try:
+            return self.kind(**arguments), problems
+        except Exception as error:  # noqa: BLE001 - a plugin's validators may raise anything
+            return None, [*problems, self._problem("", str(error))]
+
+    def _problem(self, key: str, message: str) -> ConfigProblem:
+        # What is missing stands nowhere.
+        origin = self.origins.get(key) or next(iter(self.origins.values()), DEFAULT)
+        name = escape_invisible(f"{self.name}.{key}".strip("."))
+        return ConfigProblem(key=name, origin=origin, message=escape_invisible(message))
+
+    def origin_of(self, key: str) -> Origin:
+        """Return where the value that counts comes from."""
+        origin = self.origins.get(key, DEFAULT)
+        if origin.source is not Source.PROJECT or key not in self.refused:
+            return origin
+        return Origin(source=Source.USER) if key in self.own else DEFAULT
+
+    def _of_whom_it_may_be(self) -> tuple[Mapping[str, Any], list[ConfigProblem]]:
+        """Take what may count; the others are named."""
+        refused, own = self.refused, self.own
+        found = {key: value for key, value in self.said.items() if key not in refused}
+        # The user's own values take the place of those that a project must not set.
+        found |= {key: own[key] for key in refused if key in own}
+        wrong = {key: refused[key] for key in sorted(refused) if self._is_asked(key)}
+        if self._asked_together and self._asked_together.isdisjoint(refused):
+            # The user's secrets do not go to the project's program, nor the project's words to the
+            # user's.
+            apart = sorted((self._together - self._asked_together) & own.keys())
+            wrong |= dict.fromkeys(apart, _NOT_BESIDE)
+            found = {key: value for key, value in found.items() if key not in apart}
+        return found, [self._problem(key, message) for key, message in wrong.items()]
+
+    @cached_property
+    def _asked_together(self) -> set[str]:
+        return {key for key in self._together if self._is_asked(key)}
+
+    @cached_property
+    def _together(self) -> set[str]:
+        """The keys that make sense together only, and must not come from two people."""
+        alone = TRUSTED_ALONE.items()
+        marked = self._marked(TRUSTED_ONLY)
+        return {key for key in marked if not alone <= self.attributes[key].metadata.items()}
+
+    def _marked(self, mark: Mapping[str, object]) -> list[str]:
+        """Name the keys whose fields carry a mark."""
+        return [key for key, each in self.attributes.items() if mark.keys() <= each.metadata.keys()]
+
+    def _is_asked(self, key: str) -> bool:
+        """Return whether a project's file says something else of a key than the user's own does."""
+        return key in self.said and (key not in self.own or self.said[key] != self.own[key])
+
+
+def attributes_of(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a plugin's class
+    """The fields of a plugin's settings class, by key."""
+    return {each.alias: each for each in fields(resolve_types(kind)) if each.init}
+
+
+def default_settings(kind: type) -> tuple[object | None, list[ConfigProblem]]:
+    """Build a plugin's settings where nothing is said of them."""
+    return PluginSection(kind, {}, {}).read()
 
 
 def section_of(
-    loaded: LoadedConfig, section: str, settings_class: type
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    loaded: LoadedConfig, name: str, kind: type, trusted: Trusted = frozenset
+) -> PluginSection:
     """Put together what files and the environment say in a plugin's section."""
-    kind: Any = settings_class
-    said: dict[str, Any] = {}
-    if loaded.plugin_variables and has(settings_class):
-        with suppress(Exception):  # its annotations may do anything: validating it says so
-            for each in fields(resolve_types(kind)):
-                text = loaded.plugin_variables.get(variable_of(f"{section}.{each.alias}"))
-                if text is not None:
-                    said[each.alias] = parse_variable(text, each.type)
-    written, own = loaded.plugin_sections, loaded.own_sections
-    return {**written.get(section, {}), **said}, {**own.get(section, {}), **said}
-
-
-def requests_of_section(
-    name: str, section: Mapping[str, Any], settings_class: type, own: Mapping[str, Any]
-) -> "dict[str, TrustRequest]":
-    """Return what a project's configuration asks for in a plugin's section."""
-    asked = [key for key in section if _is_asked(key, section, own)]
-    if not asked:
-        return {}
-    kind: Any = settings_class
-    if not has(kind):
-        return {}
-    guarded = _marked({each.alias: each for each in fields(kind)}, TRUSTED_ONLY)
-    return {key: _request(f"{name}.{key}", section[key]) for key in asked if key in guarded}
+    said = dict(loaded.plugin_sections.get(name, {}))
+    own = dict(loaded.own_sections.get(name, {}))
+    origins = {key: loaded.origins[f"{name}.{key}"] for key in said}
+    section = PluginSection(kind, said, own, name, trusted, origins)
+    for key, each in section.attributes.items():
+        variable = variable_of(f"{name}.{key}")
+        if variable in loaded.plugin_variables:
+            said[key] = own[key] = parse_variable(loaded.plugin_variables[variable], each.type)
+            origins[key] = Origin(source=Source.ENVIRONMENT, variable=variable)
+    return section
 
 
 def _request(key: str, value: object) -> "TrustRequest":
@@ -104,42 +177,3 @@ def _request(key: str, value: object) -> "TrustRequest":
     # In one form, whatever the file's: what does not change must not be asked about again.
     content = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
     return TrustRequest(subject=key, source=_PROJECT_FILE, content=content)
-
-
-def _marked(attributes: Mapping[str, Any], mark: Mapping[str, object]) -> list[str]:
-    """Name the keys whose fields carry a mark."""
-    return [key for key, each in attributes.items() if mark.keys() <= each.metadata.keys()]
-
-
-def _is_asked(key: str, section: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
-    """Return whether a project's file says something else of a key than the user's own does."""
-    return key in section and (key not in own or section[key] != own[key])
-
-
-def _of_whom_it_may_be(
-    section: Mapping[str, Any],
-    own: Mapping[str, Any],
-    attributes: Mapping[str, Any],
-    untrusted: Collection[str],
-) -> tuple[Mapping[str, Any], list[str]]:
-    """Take of a project's values those that may count; the others are named."""
-    guarded = [
-        key
-        for key in _marked(attributes, TRUSTED_ONLY)
-        if not TRUSTED_ALONE.items() <= attributes[key].metadata.items()
-    ]
-    asked = [key for key in guarded if _is_asked(key, section, own)]
-    disagreed = not set(asked).isdisjoint(untrusted)
-    refused = dict.fromkeys(_marked(attributes, USER_ONLY), _NOT_HERE)
-    refused |= dict.fromkeys((*(asked if disagreed else ()), *untrusted), NOT_AGREED)
-    found = {key: value for key, value in section.items() if key not in refused}
-    # The user's own values take the place of those that a project must not set.
-    found |= {key: own[key] for key in refused if key in own}
-    wrong = sorted(key for key in refused.keys() & section.keys() if section[key] != own.get(key))
-    problems = [f"{key} {refused[key]}" for key in wrong]
-    if not asked or disagreed:
-        return found, problems
-    # The user's secrets do not go to the project's program, nor the project's words to the user's.
-    apart = {key for key in guarded if key not in asked and key in own}
-    problems += [f"{key} {_NOT_BESIDE}" for key in sorted(apart)]
-    return {key: value for key, value in found.items() if key not in apart}, problems

@@ -48,8 +48,8 @@ def examine(
     from grove_core.plugins.descriptors import Area
 
     rules = {
-        Area.PROJECT: project.decay_rule,
-        Area.PERSONAL: project.personal_decay_rule,
+        Area.PROJECT: project.decay_rule(),
+        Area.PERSONAL: project.decay_rule(personal=True),
     }
     examined = []
     for one in found:
@@ -125,7 +125,7 @@ def _require_everything(project: Project) -> None:
 
 def _due(project: Project, *, personal: bool) -> list[tuple[str, str]]:
     """Find what is due and why, the oldest first, as far as a part of the hook's time lasts."""
-    rule = project.personal_decay_rule if personal else project.decay_rule
+    rule = project.decay_rule(personal=personal)
     before = microseconds(project.now - timedelta(days=rule.passive_days))
     older = project.finder.index.written_before(before, personal=personal)
     until = time.thread_time() + _SHARE_FOR_LOOKING * _seconds_of_a_start(project)

@@ -1,32 +1,24 @@
 """Every setting in force, with where it comes from; and everything that is wrong with them."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
-from attrs import field, fields, frozen, has, resolve_types
+from attrs import field, frozen
 
-from grove_core.config import (
-    ConfigProblem,
-    LoadedConfig,
-    Origin,
-    Source,
-    config_keys,
-)
-from grove_core.config.load import variable_of
-from grove_core.config.plugin_section import NOT_AGREED, validate_plugin_section
+from grove_core.config import ConfigProblem, LoadedConfig, Origin, Source, config_keys
+from grove_core.config.load import DEFAULT, variable_of
+from grove_core.config.plugin_section import NOT_AGREED, PluginSection, default_settings
 from grove_core.config.schema import setting_of
-from grove_core.config.values import printable, unknown_key
+from grove_core.config.values import unknown_key
 from grove_core.errors import ConfigError
-from grove_core.model.value import USER_ONLY
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.project import Project
 from grove_core.services.packages import blocked_plugins, install_command_named
+from grove_core.text import escape_invisible
 
-_DEFAULT: Final = Origin(source=Source.DEFAULT)
 _MOST_NAMED: Final = 5
-_GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP}
-_OVERRIDES: Final = {"backends.overrides": BACKEND_GROUP, "ticketing.overrides": TICKET_GROUP}
+_GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP, "ticketing": TICKET_GROUP}
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - any JSON value
@@ -53,10 +45,19 @@ class EffectiveSetting:
 
 def effective_settings(project: Project) -> list[EffectiveSetting]:
     """List every key that is known here, those of plugins' own sections included."""
-    loaded = project.loaded_config
-    own = [row for key in config_keys() for row in _rows_of(key, loaded)]
-    sections = plugin_sections(project)
-    return own + [row for name in sections for row in _plugin_rows(name, sections[name], project)]
+    own = [row for key in config_keys() for row in _rows_of(key, project.loaded_config)]
+    sections = plugin_sections(project).values()
+    return own + [row for one in sections if one for row in _plugin_rows(one)]
+
+
+def plugin_sections(project: Project) -> dict[str, PluginSection | None]:
+    """The sections of all plugins in use, by their names; of some nothing is declared."""
+    families = {"backends": project.backend_sections(), "tickets": project.ticket_sections()}
+    return {
+        f"{family}.{name}": section
+        for family, sections in families.items()
+        for name, section in sections.items()
+    }
 
 
 def setting_named(project: Project, key: str) -> EffectiveSetting:
@@ -64,18 +65,19 @@ def setting_named(project: Project, key: str) -> EffectiveSetting:
     rows = {row.key: row for row in effective_settings(project)}
     if key in rows:
         return rows[key]
+    shown = escape_invisible(key)
     inside = [name for name in rows if name.startswith(f"{key.rstrip('.')}.")]
     if inside:
         left = len(inside) - _MOST_NAMED
         names = ", ".join(inside[:_MOST_NAMED]) + (f" and {left} more" if left > 0 else "")
-        raise ConfigError(f"{printable(key)} is a section; name one of its keys: {names}")
+        raise ConfigError(f"{shown} is a section; name one of its keys: {names}")
     # `max_block` may mean `circuit_breaker.max_blocks`.
     last_names = {name.rpartition(".")[2]: name for name in rows}
     near = get_close_matches(key, rows, n=3) or [
         last_names[one] for one in get_close_matches(key.rpartition(".")[2], last_names, n=3)
     ]
     hint = f"did you mean {', '.join(near)}?" if near else "`grove config` lists them"
-    raise ConfigError(f"there is no key {printable(key)}; {hint}")
+    raise ConfigError(f"there is no key {shown}; {hint}")
 
 
 def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
@@ -83,69 +85,29 @@ def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
     value: Any = loaded.config
     for name in key.split("."):
         value = getattr(value, name)
-    about = declared.setting.help
+    rows = {key: (value, declared.default)}
     if isinstance(value, Mapping) and value:
         # A table of the user's own names: each of them may come from somewhere else.
-        for name, item in value.items():
-            row = f"{key}.{name}"
-            origin = loaded.origins.get(row, _DEFAULT)
-            yield EffectiveSetting(key=row, value=item, default=None, origin=origin, help=about)
-        return
-    yield EffectiveSetting(
-        key=key, value=value, default=declared.default, origin=loaded.origins[key], help=about
-    )
+        rows = {f"{key}.{name}": (item, None) for name, item in value.items()}
+    for row, (item, default) in rows.items():
+        origin = loaded.origins.get(row, DEFAULT)
+        about = declared.setting.help
+        yield EffectiveSetting(key=row, value=item, default=default, origin=origin, help=about)
 
 
-def plugin_sections(project: Project) -> dict[str, type | None]:
-    """Map the section of each plugin in use to the class that declares its keys."""
-    plugins = project.plugins
-    sections = {
-        f"backends.{one.value.name}": one.value.settings for one in plugins.memory_backends()
-    }
-    for probe in plugins.ticket_probes():
-        sections[f"tickets.{probe.value.name}"] = probe.value.settings
-    return sections
-
-
-def _plugin_rows(section: str, kind: type | None, project: Project) -> Iterator[EffectiveSetting]:
-    if kind is None:
-        return
+def _plugin_rows(section: PluginSection) -> Iterator[EffectiveSetting]:
     # A class with a key that must be given has no defaults as a whole, and no settings without it.
-    defaults = validate_plugin_section({}, kind)[0]
-    settings = project.plugin_settings(section, kind)[0]
-    untrusted = project.untrusted_keys(section, kind)
-    for each in _attributes(kind):
-        key = f"{section}.{each.alias}"
+    defaults = default_settings(section.kind)[0]
+    settings = section.read()[0]
+    for key, each in section.attributes.items():
         about = setting_of(each)
-        refused = each.alias in untrusted or USER_ONLY.keys() <= each.metadata.keys()
         yield EffectiveSetting(
-            key=key,
+            key=f"{section.name}.{key}",
             value=getattr(settings, each.name, None),
             default=getattr(defaults, each.name, None),
-            origin=_origin_of(key, project.loaded_config, refused=refused),
+            origin=section.origin_of(key),
             help=about.help if about is not None else "",
         )
-
-
-def _origin_of(key: str, loaded: LoadedConfig, *, refused: bool = False) -> Origin:
-    """Return where a value comes from; what a project must not set does not come from there."""
-    if (variable := variable_of(key)) in loaded.plugin_variables:
-        return Origin(source=Source.ENVIRONMENT, variable=variable)
-    origin = loaded.origins.get(key, _DEFAULT)
-    if not refused or origin.source is not Source.PROJECT:
-        return origin
-    section, _, name = key.rpartition(".")
-    is_own = name in loaded.own_sections.get(section, {})
-    return Origin(source=Source.USER) if is_own else _DEFAULT
-
-
-def _attributes(kind: Any) -> Sequence[Any]:  # noqa: ANN401 - a plugin's class
-    if kind is None or not has(kind):
-        return ()
-    try:
-        return [each for each in fields(resolve_types(kind)) if each.init]
-    except Exception:  # noqa: BLE001 - a plugin's annotations may do anything; `validate` says so
-        return ()
 
 
 # --- What is wrong --------------------------------------------------------------------------------
@@ -165,60 +127,29 @@ def examine_settings(project: Project) -> Findings:
     loaded = project.loaded_config
     sections = plugin_sections(project)
     problems = list(loaded.problems)
-    for name, kind in sections.items():
-        problems += _problems_of_section(name, kind, project)
-    problems += _unread_variables(sections, loaded)
-    unread = [name for name in loaded.plugin_sections if name not in sections]
+    for name, section in sections.items():
+        problems += section.read()[1] if section else _unwanted_keys(name, loaded)
+    problems += _unread_variables([one for one in sections.values() if one], loaded)
     return Findings(
         mistakes=[one for one in problems if one.message != NOT_AGREED],
         waiting=[one for one in problems if one.message == NOT_AGREED],
-        unused=[
-            *backend_warnings(project),
-            *_unknown_overrides(project),
-            *_unread_sections(unread, project),
-        ],
+        unused=[*backend_warnings(project), *_without_effect(project, sections)],
     )
 
 
-def _problems_of_section(
-    section: str, kind: type | None, project: Project
-) -> Iterator[ConfigProblem]:
-    loaded = project.loaded_config
-    written = loaded.plugin_sections.get(section, {})
-    if kind is None:
-        for key in written:
-            message = "is not known: this plugin has no settings"
-            yield _problem(section, key, message, loaded)
-        return
-    for text in project.plugin_settings(section, kind)[1]:
-        names = sorted([*written, *(each.alias for each in _attributes(kind))], key=len)
-        named = [key for key in names if text.startswith(f"{printable(key)} ")]
-        key = named[-1] if named else ""
-        yield _problem(section, key, text.removeprefix(printable(key)).lstrip(), loaded)
-
-
-def _problem(section: str, key: str, message: str, loaded: LoadedConfig) -> ConfigProblem:
-    name = f"{section}.{key}".rstrip(".")
-    origin = _origin_of(name, loaded)
-    if origin.source is Source.DEFAULT:
-        origin = _origin_of_section(section, loaded)  # what is missing stands nowhere
-    return ConfigProblem(key=printable(name), origin=origin, message=message)
-
-
-def _origin_of_section(section: str, loaded: LoadedConfig) -> Origin:
-    keys = (one for one in loaded.origins if one.startswith(f"{section}."))
-    return next((loaded.origins[one] for one in keys), _DEFAULT)
+def _unwanted_keys(section: str, loaded: LoadedConfig) -> Iterator[ConfigProblem]:
+    message = "is not known: this plugin has no settings"
+    for name in loaded.plugin_sections.get(section, {}):
+        key = f"{section}.{name}"
+        origin = loaded.origins[key]
+        yield ConfigProblem(key=escape_invisible(key), origin=origin, message=message)
 
 
 def _unread_variables(
-    sections: Mapping[str, type | None], loaded: LoadedConfig
+    sections: Collection[PluginSection], loaded: LoadedConfig
 ) -> Iterator[ConfigProblem]:
     """Name variables that no plugin has a key for."""
-    known = {
-        variable_of(f"{section}.{each.alias}")
-        for section, kind in sections.items()
-        for each in _attributes(kind)
-    }
+    known = [variable_of(f"{one.name}.{key}") for one in sections for key in one.attributes]
     for variable in loaded.plugin_variables:
         if variable not in known:
             origin = Origin(source=Source.ENVIRONMENT, variable=variable)
@@ -270,27 +201,26 @@ def _absence(project: Project, group: str, name: str, known: Collection[str]) ->
     return f"is not installed: {how} or name another (installed: {installed}){meant}"
 
 
-def _unread_sections(sections: Iterable[str], project: Project) -> Iterator[str]:
-    for section in sections:
-        family, _, name = section.partition(".")
-        origin = _origin_of_section(section, project.loaded_config)
-        known = _known_names(project, _GROUPS[family])
-        absence = _absence(project, _GROUPS[family], name, known)
-        yield printable(f"{origin}: [{section}] has no effect: {name} {absence}")
-
-
-def _unknown_overrides(project: Project) -> Iterator[str]:
-    config = project.config
-    tables = (config.backends.overrides, config.ticketing.overrides)
-    for (section, group), overrides in zip(_OVERRIDES.items(), tables, strict=True):
-        known = _known_names(project, group) if overrides else ()
-        for name in overrides:
-            if name in known:
-                continue
-            key = f"{section}.{name}"
-            origin = project.loaded_config.origins.get(key, _DEFAULT)
+def _without_effect(project: Project, read: Collection[str]) -> Iterator[str]:
+    """Name sections and overrides of plugins that are not there."""
+    loaded = project.loaded_config
+    unread = {
+        f"[{name}]": (name, next((f"{name}.{key}" for key in said), ""))
+        for name, said in loaded.plugin_sections.items()
+        if name not in read
+    }
+    for table in ("backends", "ticketing"):
+        for name in getattr(loaded.config, table).overrides:
+            key = f"{table}.overrides.{name}"
+            unread[key] = f"{table}.{name}", key
+    for what, (place, key) in unread.items():
+        family, _, name = place.partition(".")
+        group = _GROUPS[family]
+        known = _known_names(project, group)
+        if what.startswith("[") or name not in known:
+            origin = loaded.origins.get(key, DEFAULT)
             absence = _absence(project, group, name, known)
-            yield printable(f"{origin}: {key} has no effect: {name} {absence}")
+            yield escape_invisible(f"{origin}: {what} has no effect: {name} {absence}")
 
 
 def _known_names(project: Project, group: str) -> Collection[str]:

@@ -1,6 +1,6 @@
 """Trust: what a project's files ask for, and what the user has agreed to."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final
 
@@ -82,7 +82,8 @@ def revoke(project: Project) -> Sequence[Agreement]:
 def _requests(project: Project) -> tuple[list[TrustRequest], list[str]]:
     """Collect the requests; and name the backends that could not be asked."""
     silent: list[str] = []
-    requests = list(_requests_of_configuration(project))
+    sections = plugin_sections(project).values()
+    requests = [request for one in sections if one for request in one.requests.values()]
     for backend in project.plugins.memory_backends():
         if backend.value.trust is None:
             continue
@@ -95,9 +96,3 @@ def _requests(project: Project) -> tuple[list[TrustRequest], list[str]]:
         else:
             requests += answer
     return requests, silent
-
-
-def _requests_of_configuration(project: Project) -> Iterator[TrustRequest]:
-    for section, settings_class in plugin_sections(project).items():
-        if settings_class is not None:
-            yield from project.requests_of_section(section, settings_class).values()

@@ -9,9 +9,10 @@ from typing import Any, Final
 from uuid import uuid4
 
 import pytest
+from attrs import evolve
 
 from grove_core.config import load_config
-from grove_core.config.plugin_section import section_of, validate_plugin_section
+from grove_core.config.plugin_section import section_of
 from grove_core.config.schema import LayoutSetting
 from grove_core.model.memory import Capability, StorageLayout
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
@@ -119,8 +120,8 @@ def _context(spec: BackendSpec, area: Area, folder: Path, like: str) -> BackendC
     loaded = load_config(home, root, environment)
     settings = None
     if spec.settings is not None:
-        written, _ = section_of(loaded, f"backends.{spec.name}", spec.settings)
-        settings, problems = validate_plugin_section(written, spec.settings)
+        section = section_of(loaded, f"backends.{spec.name}", spec.settings)
+        settings, problems = evolve(section, own=section.said).read()
         assert not problems, f"[backends.{spec.name}]"
     is_single = loaded.config.storage.layout is LayoutSetting.SINGLE
     fields: dict[str, Any] = {

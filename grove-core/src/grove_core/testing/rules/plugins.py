@@ -13,7 +13,7 @@ import pytest
 from attrs import fields, has
 
 from grove_core.cli.groups import load_target
-from grove_core.config.plugin_section import validate_plugin_section
+from grove_core.config.plugin_section import PluginSection, default_settings
 from grove_core.model.gate import Gate, GateStatus
 from grove_core.model.learning import Candidate
 from grove_core.model.memory import Detection, Health, Receipt, ReceiptStatus
@@ -111,11 +111,11 @@ class PluginRules:
         kinds = [one.value.settings for one in offers if one.value.settings is not None]
         for kind in self._some(kinds, "settings"):
             assert has(kind)
-            made, complaints = validate_plugin_section({}, kind)
+            made, complaints = default_settings(kind)
             assert complaints == []
             assert isinstance(made, kind)
             for field in fields(kind):
-                _, complaints = validate_plugin_section({field.alias: object()}, kind)
+                _, complaints = PluginSection(kind, {field.alias: object()}, {}).read()
                 assert complaints, f"{field.alias} has no type"
 
     def test_commands_have_help(self) -> None:
@@ -172,7 +172,7 @@ class PluginRules:
                 root=project,
                 home=tmp_path / ".grove",
                 environment={"HOME": os.fspath(tmp_path), "PATH": os.defpath},
-                settings=None if kind is None else validate_plugin_section({}, kind)[0],
+                settings=None if kind is None else default_settings(kind)[0],
             )
             with untouched(project):
                 found: object = spec.detect(context)

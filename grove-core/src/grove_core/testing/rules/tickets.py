@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 import pytest
 from attrs import evolve
 
-from grove_core.config.plugin_section import validate_plugin_section
+from grove_core.config.plugin_section import default_settings
 from grove_core.hooks.fast import contains_word
 from grove_core.model.memory import Detection
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
@@ -115,7 +115,7 @@ class TicketOffers:
             cwd=project,
             environment={"HOME": os.fspath(project.parent), "PATH": os.defpath},
             session_id="session-1",
-            settings=None if kind is None else validate_plugin_section({}, kind)[0],
+            settings=None if kind is None else default_settings(kind)[0],
         )
 
     def calls(self, project: Path) -> Sequence[tuple[ToolCall, Sequence[str | None]]]:
