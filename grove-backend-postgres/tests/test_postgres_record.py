@@ -8,9 +8,9 @@ from attrs import evolve
 
 from grove_backend_postgres.address import parse_address
 from grove_backend_postgres.outbox import StatusChange
-from grove_backend_postgres.paths import Paths
 from grove_backend_postgres.pulling import Pulled
 from grove_backend_postgres.record import Record
+from grove_backend_postgres.team import Paths
 from grove_core import LearningStatus
 from grove_core.testing.samples import example_learning
 

@@ -14,7 +14,7 @@ from grove_backend_postgres.about import ServerAbout
 from grove_backend_postgres.commands import bring_document, migrate_document, status_document
 from grove_backend_postgres.elsewhere import Elsewhere
 from grove_backend_postgres.plugin import PostgresSettings
-from grove_backend_postgres.team import team_of
+from grove_backend_postgres.team import Team
 from grove_core import BackendContext
 from grove_core.clock import now_utc
 from grove_core.services.overview import begin_server
@@ -302,10 +302,10 @@ def describe_databases(scratch, found):
         learnings=1,
         embedded=0,
     )
-    team = team_of(context)
+    team = Team(context)
     found["grove backends postgres status"] = [
-        status_document(team, context, about, ""),
-        status_document(team, context, None, "cannot reach it"),
+        status_document(team, about, ""),
+        status_document(team, None, "cannot reach it"),
     ]
     document = migrate_document(["1 tables"], dry_run=True)
     found["grove backends postgres migrate"] = [document]

@@ -39,6 +39,21 @@ class ServerAbout:
     learnings: int
     embedded: int
 
+    def described(self) -> str:
+        """Say in a line what it is and can do."""
+        server = f"{self.engine} {self.version} as {self.user}"
+        if not self.schema_number:
+            return f"{server}: no tables yet, they are made when something is first delivered"
+        abilities = {
+            "full-text search": self.has_text_search,
+            "row-level security": self.rls_applies,
+            "vectors": self.has_vector,
+        }
+        having = ", ".join(name for name, holds in abilities.items() if holds)
+        missing = ", ".join(name for name, holds in abilities.items() if not holds)
+        without = f"; without {missing}" if missing else ""
+        return f"{server}: {having or 'nothing besides'}{without}"
+
 
 def describe(
     connection: Connection, applied: frozenset[int], *, schema: str, model: str

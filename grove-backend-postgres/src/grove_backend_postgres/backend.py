@@ -10,11 +10,10 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_backend_postgres.paths import Paths
 from grove_backend_postgres.record import Record
 from grove_backend_postgres.store import Store
 from grove_backend_postgres.sync import PATIENCE_SECONDS, Delivered, Line
-from grove_backend_postgres.team import team_of
+from grove_backend_postgres.team import Team
 from grove_core import (
     BackendContext,
     BackendError,
@@ -62,11 +61,10 @@ class PostgresBackend:
     """Learnings in a database, and what this machine knows of it."""
 
     def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = utc_now) -> None:
-        self._team = team_of(context)
-        settings = self._team.settings
+        self._team = Team(context)
         self._in_hook = context.in_hook
         self._clock = clock
-        self._paths = Paths(context.home, self._team.address, settings.project, settings.schema)
+        self._paths = self._team.paths
         self._record = Record(self._paths)
         self._line = Line(self._paths, self._record, clock)
         self._writing: tuple[Store, float] | None = None
@@ -112,7 +110,7 @@ class PostgresBackend:
         """Look whether learnings can be kept here, and whether the database answers."""
         from grove_backend_postgres.health import look_at
 
-        return look_at(self._team, self._paths, self._record, self._line)
+        return look_at(self._team, self._record, self._line)
 
     def get(self, learning_id: str) -> Learning | None:
         """Fetch a learning of any status, as it is known here."""
@@ -215,7 +213,7 @@ class PostgresBackend:
         return self._writing[0]
 
     def _waiting(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.learning_id for one in self._record.outbox.all().entries))
+        return self._record.outbox.all().ids
 
     def _receipt(self, learning_id: str) -> Receipt:
         return Receipt(

@@ -7,96 +7,97 @@ from typing import Any, Final
 import rich_click as click  # noqa: TID253 - imported when a command is called
 
 from grove_backend_postgres.about import ServerAbout
-from grove_backend_postgres.backend import PostgresBackend
 from grove_backend_postgres.elsewhere import Elsewhere, bring, waiting_elsewhere
 from grove_backend_postgres.faults import DatabaseRefusedError, DatabaseUnreachableError
-from grove_backend_postgres.health import described
-from grove_backend_postgres.paths import Paths
-from grove_backend_postgres.team import Team, team_of
+from grove_backend_postgres.record import Record
+from grove_backend_postgres.team import Team
 from grove_core import BackendContext
 
 _SECONDS: Final = 20.0
+_MIGRATE_SECONDS: Final = 600.0
+
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def _team(ctx: click.Context) -> Team:
+    context = ctx.find_object(BackendContext)
+    assert context is not None, "grove gives it to commands of a backend"
+    return Team(context)
+
+
+def _print(document: Mapping[str, object], lines: Iterator[str], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(document, indent=2))
+    else:
+        for line in lines:
+            click.echo(line)
 
 
 @click.command("status")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_json_option
 @click.pass_context
 def status_command(ctx: click.Context, *, as_json: bool) -> None:
     """Ask the database what it is and has, and say what waits for it.
 
     Nothing is changed there. Exit code 1 when it cannot be used.
     """
-    context = ctx.find_object(BackendContext)
-    team = team_of(context)
-    assert context is not None, "there is a team only where there is a context"
-    about, fault = _asked(team)
-    document = status_document(team, context, about, fault)
-    if as_json:
-        click.echo(json.dumps(document, indent=2))
-    else:
-        for line in _lines(document, about):
-            click.echo(line)
+    team = _team(ctx)
+    about, fault = None, ""
+    try:
+        with team.store(_SECONDS) as store:
+            about = store.about()
+    except (DatabaseUnreachableError, DatabaseRefusedError) as error:
+        fault = str(error)
+    document = status_document(team, about, fault)
+    _print(document, _status_lines(document, about), as_json=as_json)
     if fault:
         ctx.exit(1)
 
 
-def _asked(team: Team) -> tuple[ServerAbout | None, str]:
-    try:
-        with team.store(_SECONDS) as store:
-            return store.about(), ""
-    except (DatabaseUnreachableError, DatabaseRefusedError) as error:
-        return None, str(error)
-
-
-def status_document(
-    team: Team, context: BackendContext, about: ServerAbout | None, fault: str
-) -> dict[str, Any]:
+def status_document(team: Team, about: ServerAbout | None, fault: str) -> dict[str, Any]:
     """Return how a database and this machine do, as ``--json`` has it."""
-    fresh = PostgresBackend(context).freshness()
+    record = Record(team.paths)
+    warnings = [team.complaint(), *(one.told() for one in waiting_elsewhere(team.paths))]
     return {
         "database": team.address.label,
         "project": team.settings.project,
         "schema": team.settings.schema,
         "fault": fault or None,
-        "server": None
-        if about is None
-        else {
-            "engine": about.engine,
-            "version": about.version,
-            "user": about.user,
-            "tables": about.schema_number,
-            "tables_wanted": about.wanted_number,
-            "pending_migrations": list(about.pending),
-            "full_text_search": about.has_text_search,
-            "row_level_security": about.has_rls,
-            "row_level_security_applies": about.rls_applies,
-            "vectors": about.has_vector,
-            "learnings": about.learnings,
-            "with_vectors": about.embedded,
-        },
+        "server": about and _server_document(about),
         "here": {
-            "files": str(fresh.mark.parent),
-            "learnings": len(PostgresBackend(context).iterate()),
-            "waiting": list(fresh.waiting),
+            "files": str(team.paths.folder),
+            "learnings": len(record.learnings()),
+            "waiting": list(record.outbox.all().ids),
         },
-        "warnings": [*([team.complaint()] if team.complaint() else []), *_elsewhere(team, context)],
+        "warnings": [one for one in warnings if one],
     }
 
 
-def _elsewhere(team: Team, context: BackendContext) -> list[str]:
-    settings = team.settings
-    paths = Paths(context.home, team.address, settings.project, settings.schema)
-    return [one.told() for one in waiting_elsewhere(paths)]
+def _server_document(about: ServerAbout) -> dict[str, Any]:
+    return {
+        "engine": about.engine,
+        "version": about.version,
+        "user": about.user,
+        "tables": about.schema_number,
+        "tables_wanted": about.wanted_number,
+        "pending_migrations": list(about.pending),
+        "full_text_search": about.has_text_search,
+        "row_level_security": about.has_rls,
+        "row_level_security_applies": about.rls_applies,
+        "vectors": about.has_vector,
+        "learnings": about.learnings,
+        "with_vectors": about.embedded,
+    }
 
 
-def _lines(document: Mapping[str, Any], about: ServerAbout | None) -> Iterator[str]:
+def _status_lines(document: Mapping[str, Any], about: ServerAbout | None) -> Iterator[str]:
     here = document["here"]
     yield f"database  {document['database']}, schema {document['schema']}"
     yield f"project   {document['project']}"
     if about is None:
         yield f"FAILS     {document['fault']}"
     else:
-        yield f"works     {described(about)}"
+        yield f"works     {about.described()}"
         yield f"there     learnings: {about.learnings}, with a vector: {about.embedded}"
         if about.schema_number and about.pending:
             pending = ", ".join(about.pending)
@@ -109,12 +110,9 @@ def _lines(document: Mapping[str, Any], about: ServerAbout | None) -> Iterator[s
         yield f"warning   {warning}"
 
 
-_MIGRATE_SECONDS: Final = 600.0
-
-
 @click.command("migrate")
 @click.option("--dry-run", is_flag=True, help="Say what would be applied, and change nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_json_option
 @click.pass_context
 def migrate_command(ctx: click.Context, *, dry_run: bool, as_json: bool) -> None:
     """Make grove's tables in the database, or bring them up to date.
@@ -122,16 +120,11 @@ def migrate_command(ctx: click.Context, *, dry_run: bool, as_json: bool) -> None
     That happens by itself where the role may create tables. Where it may not, whoever owns them
     runs this once.
     """
-    team = team_of(ctx.find_object(BackendContext))
+    team = _team(ctx)
     with team.store(_MIGRATE_SECONDS) as store:
         migrations = store.migrate(dry_run=dry_run)
-    if as_json:
-        click.echo(json.dumps(migrate_document(migrations, dry_run=dry_run), indent=2))
-        return
-    for one in migrations:
-        click.echo(f"{_verb(one, dry_run=dry_run)} {one}")
-    if not migrations:
-        click.echo(f"the tables of {team.address.label} are up to date")
+    document = migrate_document(migrations, dry_run=dry_run)
+    _print(document, _migrate_lines(migrations, team, dry_run=dry_run), as_json=as_json)
 
 
 def migrate_document(migrations: Sequence[str], *, dry_run: bool) -> dict[str, object]:
@@ -139,15 +132,17 @@ def migrate_document(migrations: Sequence[str], *, dry_run: bool) -> dict[str, o
     return {"dry_run": dry_run, "migrations": list(migrations)}
 
 
-def _verb(line: str, *, dry_run: bool) -> str:
-    if dry_run:
-        return "would apply"
-    return "left out" if ": not here: " in line else "applied"
+def _migrate_lines(migrations: Sequence[str], team: Team, *, dry_run: bool) -> Iterator[str]:
+    for one in migrations:
+        verb = "left out" if ": not here: " in one else "applied"
+        yield f"{'would apply' if dry_run else verb} {one}"
+    if not migrations:
+        yield f"the tables of {team.address.label} are up to date"
 
 
 @click.command("bring")
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_json_option
 @click.pass_context
 def bring_command(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
     """Bring here what still waits for another address of the same project.
@@ -156,19 +151,10 @@ def bring_command(ctx: click.Context, *, name: str | None, as_json: bool) -> Non
     for the present database: `grove maintain flush` delivers it. Make sure that it is the same
     team's.
     """
-    context = ctx.find_object(BackendContext)
-    team = team_of(context)
-    assert context is not None, "there is a team only where there is a context"
-    paths = Paths(context.home, team.address, team.settings.project, team.settings.schema)
-    brought = None if name is None else bring(paths, name)
-    found = waiting_elsewhere(paths)
-    if as_json:
-        click.echo(json.dumps(bring_document(brought, found), indent=2))
-        return
-    if brought is not None:
-        click.echo(f"{len(brought.waiting)} brought from {brought.source}")
-        click.echo(f"They wait for {team.label} now: `grove maintain flush` delivers them.")
-    _list_waiting(found, team, is_all=brought is None)
+    team = _team(ctx)
+    brought = None if name is None else bring(team.paths, name)
+    found = waiting_elsewhere(team.paths)
+    _print(bring_document(brought, found), _bring_lines(brought, found, team), as_json=as_json)
 
 
 def bring_document(brought: Elsewhere | None, found: Sequence[Elsewhere]) -> dict[str, object]:
@@ -189,8 +175,13 @@ def bring_document(brought: Elsewhere | None, found: Sequence[Elsewhere]) -> dic
     }
 
 
-def _list_waiting(found: Sequence[Elsewhere], team: Team, *, is_all: bool) -> None:
+def _bring_lines(
+    brought: Elsewhere | None, found: Sequence[Elsewhere], team: Team
+) -> Iterator[str]:
+    if brought is not None:
+        yield f"{len(brought.waiting)} brought from {brought.source}"
+        yield f"They wait for {team.label} now: `grove maintain flush` delivers them."
     for one in found:
-        click.echo(f"{one.name}  waiting: {len(one.waiting)}, for {one.source}")
-    if is_all and not found:
-        click.echo(f"nothing waits for {team.settings.project} at any other address")
+        yield f"{one.name}  waiting: {len(one.waiting)}, for {one.source}"
+    if brought is None and not found:
+        yield f"nothing waits for {team.settings.project} at any other address"

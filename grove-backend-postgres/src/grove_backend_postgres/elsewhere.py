@@ -3,20 +3,18 @@
 import json
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
-
-from attrs import frozen
+from typing import Any, Final, NamedTuple
 
 from grove_backend_postgres.outbox import Outbox
-from grove_backend_postgres.paths import LOCK, OUTBOX, PLACE, Paths
+from grove_backend_postgres.team import LOCK, OUTBOX, PLACE, Paths
 from grove_core import BackendError, StorageError, locked, read_text
 
+_TOLD: Final = ("database", "project", "schema")
 _SHOWN: Final = 8
 """Letters of a folder's name that people are shown; any that begin only one name will do."""
 
 
-@frozen(kw_only=True)
-class Elsewhere:
+class Elsewhere(NamedTuple):
     """What waits in a folder."""
 
     folder: Path
@@ -79,30 +77,18 @@ def bring(paths: Paths, beginning: str) -> Elsewhere:
 def _others(paths: Paths) -> list[Elsewhere]:
     """Look into the folders beside one's own."""
     found: list[Elsewhere] = []
-    with suppress(OSError):
-        for folder in sorted(paths.folder.parent.iterdir()):
-            # One that cannot be read is told by whoever has that address.
-            with suppress(StorageError):
-                if folder != paths.folder and (folder / OUTBOX).is_file():
-                    found.append(_look_into(folder))
+    for outbox in sorted(paths.folder.parent.glob(f"*/{OUTBOX}")):
+        # One that cannot be read is told by whoever has that address.
+        with suppress(StorageError):
+            if outbox.parent != paths.folder:
+                found.append(_look_into(outbox.parent))
     return found
 
 
 def _look_into(folder: Path) -> Elsewhere:
-    told = _told_in(folder / PLACE)
-    entries = Outbox(folder / OUTBOX).all().entries
-    return Elsewhere(
-        folder=folder,
-        database=str(told.get("database", "")),
-        project=str(told.get("project", "")),
-        schema=str(told.get("schema", "")),
-        waiting=tuple(dict.fromkeys(one.learning_id for one in entries)),
-    )
-
-
-def _told_in(path: Path) -> dict[str, Any]:
     try:
-        told = json.loads(read_text(path) or "{}")
-    except (StorageError, ValueError, RecursionError):
-        return {}
-    return told if isinstance(told, dict) else {}
+        told: dict[str, Any] = json.loads(read_text(folder / PLACE) or "{}")
+        database, project, schema = (str(told.get(name, "")) for name in _TOLD)
+    except (StorageError, ValueError, AttributeError):
+        database = project = schema = ""
+    return Elsewhere(folder, database, project, schema, Outbox(folder / OUTBOX).all().ids)

@@ -1,16 +1,14 @@
 """A look at how the backend and its database do, for ``grove backends`` and doctor."""
 
 import os
-from pathlib import Path
 from typing import Final
 
 from grove_backend_postgres.about import ServerAbout
 from grove_backend_postgres.elsewhere import waiting_elsewhere
 from grove_backend_postgres.faults import DatabaseRefusedError
-from grove_backend_postgres.paths import Paths
 from grove_backend_postgres.record import Record
 from grove_backend_postgres.sync import Line
-from grove_backend_postgres.team import Team
+from grove_backend_postgres.team import Paths, Team
 from grove_core import BackendError, Health, StorageError
 
 _PING_SECONDS: Final = 20.0
@@ -23,67 +21,40 @@ _OTHER_ROLE: Final = (
 )
 
 
-def look_at(team: Team, paths: Paths, record: Record, line: Line) -> Health:
+def look_at(team: Team, record: Record, line: Line) -> Health:
     """Look whether learnings can be kept here, and whether the database answers."""
-    location = team.label
     try:
-        held, complaint = _kept_here(paths, record)
+        held = _held_here(team.paths, record)
     except (BackendError, StorageError) as error:
-        return Health(ok=False, detail=str(error), location=str(paths.outbox.parent))
-    if complaint:
-        return Health(ok=False, detail=complaint, location=str(paths.outbox.parent))
+        return Health(ok=False, detail=str(error), location=str(team.paths.folder))
     try:
         with team.store(_PING_SECONDS) as store, line.noting_faults():
             about = store.about()
     except DatabaseRefusedError as error:
-        return Health(ok=False, detail=f"{held}; {error}", location=location)
+        return Health(ok=False, detail=f"{held}; {error}", location=team.label)
     except (BackendError, StorageError) as error:
-        return Health(ok=True, detail=f"{held}; {error}", location=location, fix=_LATER)
-    detail = f"{held}; {described(about)}"
-    fix = _mend_of(about, team) or (_BRING if waiting_elsewhere(paths) else "")
-    return Health(ok=True, detail=detail, location=location, fix=fix)
+        return Health(ok=True, detail=f"{held}; {error}", location=team.label, fix=_LATER)
+    fix = _fix_of(about, team) or (_BRING if waiting_elsewhere(team.paths) else "")
+    detail = f"{held}; {about.described()}"
+    return Health(ok=True, detail=detail, location=team.label, fix=fix)
 
 
-def described(about: ServerAbout) -> str:
-    """Say in a line what a server is and can do."""
-    server = f"{about.engine} {about.version} as {about.user}"
-    if not about.schema_number:
-        return f"{server}: no tables yet, they are made when something is first delivered"
-    abilities = {
-        "full-text search": about.has_text_search,
-        "row-level security": about.rls_applies,
-        "vectors": about.has_vector,
-    }
-    having = ", ".join(name for name, holds in abilities.items() if holds) or "nothing besides"
-    missing = ", ".join(name for name, holds in abilities.items() if not holds)
-    without = f"; without {missing}" if missing else ""
-    return f"{server}: {having}{without}"
-
-
-def _kept_here(paths: Paths, record: Record) -> tuple[str, str]:
+def _held_here(paths: Paths, record: Record) -> str:
+    existing = next(one for one in (paths.outbox, *paths.outbox.parents) if one.exists())
+    if not os.access(existing, os.W_OK):
+        raise StorageError(f"{paths.outbox} cannot be written")
     tail = record.outbox.all()
-    learnings = len(record.learnings())
-    waiting = len({one.learning_id for one in tail.entries})
-    held = f"learnings: {learnings}" + (f", waiting: {waiting}" if waiting else "")
+    held = f"learnings: {len(record.learnings())}"
+    if tail.ids:
+        held += f", waiting: {len(tail.ids)}"
     if tail.unreadable:
         held += f"; lines of {paths.outbox} that cannot be read: {tail.unreadable}"
-    held = "; ".join([held, *(one.told() for one in waiting_elsewhere(paths))])
-    if not _is_writable(paths.outbox):
-        return held, f"{paths.outbox} cannot be written"
-    return held, ""
+    return "; ".join([held, *(one.told() for one in waiting_elsewhere(paths))])
 
 
-def _mend_of(about: ServerAbout, team: Team) -> str:
+def _fix_of(about: ServerAbout, team: Team) -> str:
     if about.schema_number < about.wanted_number:
         return _MIGRATE
     if about.has_rls and not about.rls_applies:
         return _OTHER_ROLE
     return team.complaint()
-
-
-def _is_writable(path: Path) -> bool:
-    """Return whether a file could be appended to, or made."""
-    if path.exists():
-        return path.is_file() and os.access(path, os.W_OK)
-    folder = next(one for one in path.parents if one.exists())
-    return folder.is_dir() and os.access(folder, os.W_OK)

@@ -8,7 +8,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_backend_postgres import statements
-from grove_backend_postgres.connecting import Connection, Transaction
+from grove_backend_postgres.connecting import Connection
 from grove_backend_postgres.faults import DatabaseRefusedError
 
 
@@ -20,6 +20,11 @@ class Migration:
     name: str
     statements: tuple[str, ...]
     optional: bool = False
+
+    @property
+    def title(self) -> str:
+        """What people are told of it."""
+        return f"{self.number} {self.name}"
 
 
 def _kept_apart(table: str) -> tuple[str, ...]:
@@ -144,16 +149,10 @@ def is_current(applied: frozenset[int]) -> bool:
     return all(one.optional for one in missing(applied))
 
 
-def is_newer(applied: frozenset[int]) -> bool:
-    """Return whether a newer grove has changed the tables."""
-    return max(applied, default=0) > NEWEST
-
-
 # What is there already; another one makes it at this instant.
 _DONE: Final = frozenset({"42P07", "42701", "42710", "42P06"})
 _RACED: Final = frozenset({"23505", "XX000"})
 _NO_TABLE: Final = frozenset({"42P01", "3F000"})
-_ATTEMPTS: Final = 5
 
 
 class Migrator:
@@ -173,7 +172,7 @@ class Migrator:
                 return frozenset()
             raise
         found = frozenset(int(row["number"]) for row in rows)
-        if is_newer(found):
+        if max(found, default=0) > NEWEST:
             raise DatabaseRefusedError(
                 f"the tables of {self._connection.where} are those of a newer grove (migration"
                 f" {max(found)}); upgrade grove-backend-postgres on this machine"
@@ -192,14 +191,11 @@ class Migrator:
         """Apply what has not been applied."""
         waiting = missing(self.applied())
         if dry_run:
-            return [f"{_title(one)}{' (optional)' if one.optional else ''}" for one in waiting]
+            return [f"{one.title}{' (optional)' if one.optional else ''}" for one in waiting]
         if waiting:
             self._make_record()
-        refusals = {one.number: self._refusal_of(one) for one in waiting}
-        return [
-            f"{_title(one)}: not here: {said}" if (said := refusals[one.number]) else _title(one)
-            for one in waiting
-        ]
+        refusals = [(one.title, self._refusal_of(one)) for one in waiting]
+        return [f"{title}: not here: {said}" if said else title for title, said in refusals]
 
     def _make_record(self) -> None:
         there = self._connection.run(
@@ -223,21 +219,15 @@ class Migrator:
         return ""
 
     def _change(self, statement: str) -> None:
-        def send(sent: Transaction) -> None:
-            sent.send(statement)
-
-        for attempt in range(_ATTEMPTS):
+        """Send what another process may send at the same time."""
+        for is_last in (False, False, False, False, True):
             try:
-                self._connection.run(send)
+                self._connection.run(lambda sent: sent.send(statement))
             except DatabaseRefusedError as error:
                 if error.state in _DONE:
                     return
-                if error.state not in _RACED or attempt == _ATTEMPTS - 1:
+                if error.state not in _RACED or is_last:
                     raise
                 time.sleep(random.uniform(0.02, 0.1))  # noqa: S311 - so that they do not race again
             else:
                 return
-
-
-def _title(one: Migration) -> str:
-    return f"{one.number} {one.name}"

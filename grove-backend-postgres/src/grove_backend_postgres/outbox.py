@@ -61,6 +61,11 @@ class Tail(NamedTuple):
     entries: tuple[Entry, ...]
     unreadable: int
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The learnings that the entries are about, each once."""
+        return tuple(dict.fromkeys(one.learning_id for one in self.entries))
+
 
 class Outbox:
     """The file of one project."""

@@ -1,7 +1,7 @@
 """What grove learns from this plugin; everything else is imported when it is used."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from attrs import Attribute, field, frozen
@@ -18,9 +18,7 @@ from grove_core import (
     hookimpl,
 )
 
-_PROJECT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
-_SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
-_FUNCTION: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_Check = Callable[[object, "Attribute[Any]", str], None]
 
 
 def _check_url(_: object, attribute: "Attribute[Any]", value: str) -> None:
@@ -32,25 +30,23 @@ def _check_url(_: object, attribute: "Attribute[Any]", value: str) -> None:
         )
 
 
-def _check_project(_: object, attribute: "Attribute[Any]", value: str) -> None:
-    if value and (not _PROJECT.fullmatch(value) or ".." in value):
-        raise ValueError(
-            f'{attribute.name} must be letters, digits, ".", "_", "-" and "/", at most 100 of them,'
-            f' without "..", not {value[:60]!r}'
-        )
+def _check_form(pattern: str, words: str) -> _Check:
+    def check(_: object, attribute: "Attribute[Any]", value: str) -> None:
+        if value != attribute.default and not re.fullmatch(pattern, value):
+            raise ValueError(f"{attribute.name} must be {words}, not {value[:60]!r}")
+
+    return check
 
 
-def _check_schema(_: object, attribute: "Attribute[Any]", value: str) -> None:
-    if not _SCHEMA.fullmatch(value):
-        raise ValueError(
-            f'{attribute.name} must be lower-case letters, digits and "_", at most 63 of them and'
-            f" no digit first, not {value[:60]!r}"
-        )
-
-
-def _check_embedding(_: object, attribute: "Attribute[Any]", value: str) -> None:
-    if value and not _FUNCTION.fullmatch(value):
-        raise ValueError(f"{attribute.name} must be written module:function, not {value[:60]!r}")
+_check_project: Final = _check_form(
+    r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,99}",
+    'letters, digits, ".", "_", "-" and "/", at most 100 of them, without ".."',
+)
+_check_schema: Final = _check_form(
+    "[a-z_][a-z0-9_]{0,62}",
+    'lower-case letters, digits and "_", at most 63 of them and no digit first',
+)
+_check_embedding: Final = _check_form(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", "written module:function")
 
 
 # Nothing compares or shows them: the address may hold a password.

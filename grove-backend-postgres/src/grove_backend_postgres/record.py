@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 from attrs import evolve
 
 from grove_backend_postgres.outbox import Entry, Outbox, StatusChange, counts, new_learnings
-from grove_backend_postgres.paths import Paths
 from grove_backend_postgres.pulling import Pulled
+from grove_backend_postgres.team import Paths
 from grove_core import (
     Changes,
     CodecError,
@@ -116,8 +116,7 @@ class Record:
 
     def undelivered(self) -> list[Learning]:
         """Return the learnings that the database has not got, or not with the status they have."""
-        waiting = {one.learning_id for one in self.outbox.all().entries}
-        return _oldest_first(self._about(waiting)) if waiting else []
+        return _oldest_first(self._about(self.outbox.all().ids))
 
     def note_delivered(self, delivered: Collection[Entry]) -> None:
         """Take out of the outbox what the database has: not before, so that nothing is lost."""

@@ -1,17 +1,17 @@
 """A team's learnings in a PostgreSQL database."""
 
-import re
+import math
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
+from importlib import import_module
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Self
 
 from grove_backend_postgres import searching, statements
 from grove_backend_postgres.about import ServerAbout, describe
 from grove_backend_postgres.address import Address
 from grove_backend_postgres.connecting import Connection, Row, Transaction
-from grove_backend_postgres.embedding import Embed, vectors_of
 from grove_backend_postgres.migrations import NOTES, TEXT_SEARCH, VECTORS, Migrator, is_current
 from grove_backend_postgres.outbox import StatusChange, counts
 from grove_backend_postgres.pulling import PAGE, Pulled, pull
@@ -27,9 +27,8 @@ from grove_core import (
     rule_hits,
 )
 
-__all__ = ["Pulled", "ServerAbout", "Store"]
-
-_SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""Gives a vector for each text, all of the same length."""
 
 
 class Store:
@@ -46,10 +45,6 @@ class Store:
         model: str = "",
     ) -> None:
         """Prepare it; nothing is connected yet."""
-        if not _SCHEMA.fullmatch(schema):
-            raise ConfigError(
-                f"`backends.postgres.schema` is {schema!r}: use lower-case letters, digits and _"
-            )
         self._connection = Connection(address, project, schema, deadline)
         self._migrator = Migrator(self._connection, schema)
         self._schema = schema
@@ -240,3 +235,37 @@ def _next_revision(sent: Transaction) -> int:
 
 def _counts(change: StatusChange, row: Row) -> bool:
     return counts(change, LearningStatus(row["status"]), row["status_at"])
+
+
+def load_embedding(name: str) -> Embed:
+    """Import the function that makes vectors."""
+    module, _, attribute = name.partition(":")
+    try:
+        found: Any = getattr(import_module(module), attribute)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise ConfigError(
+            f"`backends.postgres.embedding` names {name!r}, which can not be imported ({said});"
+            " write `module:function` of something that is installed beside grove"
+        ) from error
+    if not callable(found):
+        raise ConfigError(f"`backends.postgres.embedding` names {name!r}, which is no function")
+    embed: Embed = found
+    return embed
+
+
+def vectors_of(embed: Embed, texts: Sequence[str]) -> list[str]:
+    """Make vectors, and write them as the database reads them."""
+    try:
+        vectors = [[float(number) for number in vector] for vector in embed(texts)]
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise BackendError(f"the function that makes vectors has failed: {said}") from error
+    sizes = {len(vector) for vector in vectors}
+    sound = all(math.isfinite(number) for vector in vectors for number in vector)
+    if len(vectors) != len(texts) or len(sizes - {0}) != 1 or 0 in sizes or not sound:
+        raise BackendError(
+            "the function that makes vectors must give one for each text, all of the same length"
+            " and of finite numbers"
+        )
+    return ["[" + ",".join(map(repr, vector)) + "]" for vector in vectors]

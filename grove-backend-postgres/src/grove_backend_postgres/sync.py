@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from grove_backend_postgres.faults import DatabaseRefusedError, DatabaseUnreachableError
 from grove_backend_postgres.outbox import Entry, StatusChange, new_learnings
-from grove_backend_postgres.paths import Paths
 from grove_backend_postgres.record import Record
 from grove_backend_postgres.store import Store
+from grove_backend_postgres.team import Paths
 from grove_core import BackendError, Learning, StorageError, locked, replace_text
 
 _BATCH: Final = 200

@@ -1,22 +1,59 @@
-"""The database as a project uses it."""
+"""A project in a database, as it is configured, and the files about it on this machine."""
 
+import json
 import time
-
-from attrs import frozen
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
 
 from grove_backend_postgres.address import Address, parse_address
-from grove_backend_postgres.embedding import Embed, load_embedding
 from grove_backend_postgres.plugin import PostgresSettings
-from grove_backend_postgres.store import Store
-from grove_core import BackendContext, BackendError, ConfigError
+from grove_backend_postgres.store import Store, load_embedding
+from grove_core import BackendContext, BackendError, Backoff, ConfigError, replace_text
+
+PLACE: Final = "place.json"
+OUTBOX: Final = "outbox.jsonl"
+LOCK: Final = "delivery.lock"
+_LONGEST_PAUSE: Final = timedelta(minutes=10)
 
 
-@frozen(kw_only=True, repr=False)
+class Paths:
+    """The files of one project in one database; clones on one machine share them."""
+
+    def __init__(self, home: Path, address: Address, project: str, schema: str) -> None:
+        self.project = project
+        self.folder: Path = home / "postgres" / address.key(project, schema)
+        self.place: Path = self.folder / PLACE
+        self.outbox: Path = self.folder / OUTBOX
+        self.replica: Path = self.folder / "replica.jsonl"
+        self.lock: Path = self.folder / LOCK
+        self.write_lock: Path = self.folder / "writing.lock"
+        self.breaker: Path = self.folder / "breaker.json"
+        self.pulled: Path = self.folder / "pulled"
+        self._told = {"database": address.label, "project": project, "schema": schema}
+
+    def backoff(self) -> Backoff:
+        """Read how the database has failed lately."""
+        return Backoff.read(self.breaker, longest=_LONGEST_PAUSE)
+
+    def introduce(self) -> None:
+        """Write down what the folder is about, unless it says so."""
+        if not self.place.exists():
+            replace_text(self.place, f"{json.dumps(self._told)}\n")
+
+
 class Team:
     """A project in a database."""
 
-    address: Address
-    settings: PostgresSettings
+    def __init__(self, context: BackendContext) -> None:
+        settings = self.settings = context.settings or PostgresSettings()
+        for name in ("url", "project"):
+            if not getattr(settings, name):
+                raise BackendError(
+                    f"backends.postgres.{name} is not set; see `grove backends` and `grove trust`"
+                )
+        self.address = parse_address(settings.url)
+        self.paths = Paths(context.home, self.address, settings.project, settings.schema)
 
     @property
     def label(self) -> str:
@@ -26,12 +63,13 @@ class Team:
     def store(self, seconds: float, *, with_vectors: bool = False) -> Store:
         """Prepare a connection."""
         settings = self.settings
+        has_vectors = with_vectors and settings.embedding and not self.complaint()
         return Store(
             self.address,
             settings.project,
             deadline=time.monotonic() + seconds,
             schema=settings.schema,
-            embed=self._embed() if with_vectors else None,
+            embed=load_embedding(settings.embedding) if has_vectors else None,
             model=settings.embedding,
         )
 
@@ -43,22 +81,3 @@ class Team:
         except ConfigError as error:
             return str(error)
         return ""
-
-    def _embed(self) -> Embed | None:
-        settings = self.settings
-        return (
-            load_embedding(settings.embedding)
-            if settings.embedding and not self.complaint()
-            else None
-        )
-
-
-def team_of(context: BackendContext | None) -> Team:
-    """Read from the configuration where the database is, and which project this is."""
-    settings: PostgresSettings = (context and context.settings) or PostgresSettings()
-    for name in ("url", "project"):
-        if not getattr(settings, name):
-            raise BackendError(
-                f"backends.postgres.{name} is not set; see `grove backends` and `grove trust`"
-            )
-    return Team(address=parse_address(settings.url), settings=settings)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grove_backend_postgres.embedding import vectors_of
+from grove_backend_postgres.store import vectors_of
 from grove_core import BackendError, Filters, Query
 from grove_core.testing.samples import NONSENSE, SUBJECTS, example_learning
 
