@@ -2,7 +2,7 @@
 
 The first time is told in seconds and in memory. The others, which people and agents wait for again
 and again, are multiples of starting Python in the same environment. Writes its table into
-docs/dev/statistics-cost.md, or prints it alone with --quick.
+docs/dev/statistics.md, or prints it alone with --quick.
 """
 
 import argparse
@@ -38,7 +38,7 @@ _SHOWN_PER_SESSION: Final = 4
 _USED: Final = 0.3
 _REFLECTED: Final = 0.6
 _SEED: Final = 20300102
-_PAGE: Final = PAGE.with_name("statistics-cost.md")
+_PAGE: Final = PAGE.with_name("statistics.md")
 
 
 @frozen(kw_only=True)

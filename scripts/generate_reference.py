@@ -506,9 +506,9 @@ def _cell(text: str) -> str:
 PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "reference/commands.md": commands_page,
     "reference/configuration.md": configuration_page,
-    "reference/events.md": events_page,
+    "reference/files.md": events_page,
     "reference/hooks.md": hooks_page,
-    "reference/insights.md": insights_page,
+    "how-to/read-the-numbers.md": insights_page,
     "dev/public-interface.md": interface_page,
 }
 

@@ -131,7 +131,7 @@ def test_pages_that_list_the_distributions_list_all():
     for page in (DOCS / "dev" / "architecture.md", ROOT / "README.md"):
         listed = re.findall(r"^\| `(grove-[\w-]+)` \|", page.read_text(), re.MULTILINE)
         assert sorted(listed) == sorted(project["members"]), page
-    uninstall = (DOCS / "how-to" / "uninstall.md").read_text()
+    uninstall = (DOCS / "how-to" / "install.md").read_text()
     (line,) = re.findall(r"^ *pip uninstall (.+)$", uninstall, re.MULTILINE)
     assert sorted(line.split()) == sorted(project["members"])
 
