@@ -136,7 +136,7 @@ def commands_page() -> Iterator[str]:
     """Describe every command, by its own help."""
     for name in COMMANDS:
         if name == "hook":
-            yield from ("## grove hook", "", "```text", fast.HELP.rstrip(), "```", "")
+            yield from ("## grove hook", "", "```text", fast.help_text().rstrip(), "```", "")
             continue
         command = command_named(name)
         context = click.Context(command, info_name=f"grove {name}", parent=None)

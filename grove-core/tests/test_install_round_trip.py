@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scale import turned_up
 
 from grove_core.errors import StorageError
-from grove_core.install.plan import InitOptions, plan_for
-from grove_core.install.remove import plan_removal
+from grove_core.install.plan import InitOptions, plan_for, plan_removal
 from grove_core.project import Project
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
@@ -77,7 +76,7 @@ class Place:
 
     def disconnect(self):
         removal = plan_removal(self.project, shared=False)
-        removal.make()
+        removal.take_back()
         return removal
 
     def listing(self):

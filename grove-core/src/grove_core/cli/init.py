@@ -18,11 +18,11 @@ from grove_core.install.plan import (
     InitOptions,
     find_program,
     plan_for,
+    plan_removal,
     recorded_program,
     running_hooks,
 )
 from grove_core.install.record import FileChange
-from grove_core.install.remove import plan_removal
 from grove_core.model.memory import StorageLayout
 from grove_core.project import Project
 from grove_core.services.packages import cache_around, how_to_install
@@ -170,8 +170,8 @@ def _uninstall(project: Project, *, shared: bool, dry_run: bool, diff: bool, ask
     if asks and removal.changes:
         _confirm("Take this back?", removal.changes, project.root)
     if not dry_run:
-        removal.make()
-    changes = [*removal.changes, *removal.program]
+        removal.take_back()
+    changes = [*removal.changes, *removal.own]
     kept = [project.files.grove_directory] if project.files.initialised else []
     document: dict[str, Any] = {
         "root": project.root,

@@ -6,7 +6,7 @@ import os
 
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 
-HELP = """\
+_HELP = """\
 Usage: grove hook EVENT < payload.json
 
 Answer a hook of the coding agent. Run by the agent, not by people.
@@ -47,9 +47,9 @@ def run(arguments: list[str]) -> int:
     """Run ``grove hook``."""
     event = arguments[0] if arguments else ""
     if event in ("-h", "--help"):
-        return say(_help())
+        return say(help_text())
     if not event and os.isatty(0):
-        os.write(2, _help().encode())  # a person, who would wait for ever
+        os.write(2, help_text().encode())  # a person, who would wait for ever
         return 0
     data = _read_stdin()
     if os.environ.get("GROVE_NO_HOOKS") == "1":
@@ -68,13 +68,14 @@ def run(arguments: list[str]) -> int:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
 
 
-def _help() -> str:
+def help_text() -> str:
+    """Return the help of ``grove hook``."""
     from textwrap import wrap
 
     from grove_core.hosts.contract import HookEvent
 
     events = ", ".join(event.value for event in HookEvent)
-    return HELP.format("\n".join(wrap(events, 72, break_on_hyphens=False)))
+    return _HELP.format("\n".join(wrap(events, 72, break_on_hyphens=False)))
 
 
 def _answer(event: str, data: bytes) -> int:
@@ -139,32 +140,14 @@ def ignore_payload() -> bool:
 
 def say(text: str) -> int:
     """Print a text where the command line is not worth its import."""
-    from errno import EBADF
-
-    data = text.encode()
     try:
-        while data:
-            data = data[_write(data) :]
+        os.write(1, text.encode())
     except BrokenPipeError:
         return 0
     except OSError as error:
-        why = f"cannot write to standard output: {error.strerror}"
-        if error.errno == EBADF:
-            why = "standard output is closed; send it to /dev/null to see nothing"
-        _complain(why)
+        _complain(f"cannot write to standard output: {error.strerror}")
         return 1
     return 0
-
-
-def _write(data: bytes) -> int:
-    """Write what standard output takes, which is less than all where nobody waits for a pipe."""
-    try:
-        return os.write(1, data)
-    except BlockingIOError:
-        from select import select
-
-        select([], [1], [])
-        return 0
 
 
 def _complain(text: str) -> None:

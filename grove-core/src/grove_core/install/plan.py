@@ -1,4 +1,4 @@
-"""Planning and doing what ``grove init`` is asked for."""
+"""What ``grove init`` changes, and how it is taken back."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from typing import Final
 from attrs import Factory, define, frozen
 
 from grove_core.config.edit import render_default_config
-from grove_core.errors import CodecError, StorageError
+from grove_core.errors import CodecError, GroveError, StorageError
 from grove_core.git import find_top, run_git
 from grove_core.hosts import claude_settings as client
 from grove_core.hosts.claude_hooks import (
@@ -55,11 +55,11 @@ class InitOptions:
 
 @define
 class Plan:
-    """The changes of the project's own files, and of the client's with their record."""
+    """Changes of the project's own files, and of the client's with the record of them."""
 
     project: Project
     record: InstallationRecord
-    own: list[FileChange]
+    own: list[FileChange] = Factory(list)
     changes: list[FileChange] = Factory(list)
     notes: list[str] = Factory(list)
 
@@ -90,6 +90,15 @@ class Plan:
             change.make(self.project.root)
         drop_merge_driver(self.project.root)
 
+    def take_back(self) -> None:
+        """Change the client's files back, and forget that init was there."""
+        for change in self.changes:
+            change.make(self.project.root)
+        drop_merge_driver(self.project.root)
+        self.record.remove()
+        for change in self.own:
+            change.path.unlink(missing_ok=True)
+
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
@@ -102,11 +111,9 @@ def _naming(path: Path) -> Iterator[None]:
 
 def without_init(record: InstallationRecord, path: Path, current: str | None) -> str | None:
     """Return what a settings file would be if init had never written into it."""
-    if current is None:
-        return None
     original = record.original(path)
-    if record.is_as_written(path, current):
-        return original
+    if current is None or record.is_as_written(path, current):
+        return None if current is None else original
     with _naming(path):
         was_allowed = original is not None and client.allows(original, ALLOW_RULE)
         rest = client.without_own(current, rule=None if was_allowed else ALLOW_RULE)
@@ -116,7 +123,7 @@ def without_init(record: InstallationRecord, path: Path, current: str | None) ->
 def plan_for(project: Project, options: InitOptions, program: str | None) -> Plan:
     """Plan everything; nothing is written."""
     record = InstallationRecord(project.paths, project.root)
-    plan = Plan(project, record, list(_project_files(project)))
+    plan = Plan(project, record, own=list(_project_files(project)))
     if options.hooks and program:
         _plan_hooks(plan, options, program)
     if options.rules:
@@ -210,6 +217,52 @@ def _plan_rules(plan: Plan) -> None:
         plan.notes.append(f"{name} is not as grove wrote it: kept")
     elif before != text:
         plan.changes.append(FileChange(path=path, before=before, after=text))
+
+
+def plan_removal(project: Project, *, shared: bool) -> Plan:
+    """Plan to take back what init has written; of the committed settings only if it wrote there."""
+    root, record = project.root, InstallationRecord(project.paths, project.root)
+    plan = Plan(project, record)
+    for path in [root / one.path for one in record.done.files]:
+        before = read_own(path, root)
+        plan.changes.append(_taken_back(plan, path, before))
+    team = client.settings_file(root, shared=True)
+    for path in (client.settings_file(root, shared=False), team, client.server_file(root)):
+        if not record.holds(path):
+            plan.changes.append(_without_own(plan, path, keep=path == team and not shared))
+    plan.changes = [one for one in plan.changes if one.before != one.after]
+    program = record.done.program
+    if program and program == recorded_program(project) and record.is_last():
+        path = project.paths.program_file
+        plan.own.append(FileChange(path=path, before=f"{program}\n", after=None))
+    return plan
+
+
+def _taken_back(plan: Plan, path: Path, before: str | None) -> FileChange:
+    name = path.relative_to(plan.project.root)
+    is_changed = before is not None and not plan.record.is_as_written(path, before)
+    if is_changed and path == client.rules_file(plan.project.root):
+        plan.notes.append(f"{name} was changed since: kept, delete it yourself")
+        return FileChange(path=path, before=before, after=before)
+    if is_changed:
+        plan.notes.append(f"{name} was changed since: only grove's entries were taken out")
+    return FileChange(path=path, before=before, after=without_init(plan.record, path, before))
+
+
+def _without_own(plan: Plan, path: Path, *, keep: bool) -> FileChange:
+    """Take grove's entries out of a file that init has not written, as far as it can be read."""
+    try:
+        before = read_own(path, plan.project.root)
+        after = None if before is None else client.without_own(before)
+    except GroveError:
+        before = after = None
+    if before != after and keep:
+        plan.notes.append(
+            f"{path.relative_to(plan.project.root)} holds hooks of grove that were not written from"
+            " here: kept, grove init --uninstall --shared takes them out"
+        )
+        after = before
+    return FileChange(path=path, before=before, after=after)
 
 
 def has_merge_driver(root: Path) -> bool:
