@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cache
 from math import isfinite
 from types import NoneType
-from typing import Any, Final, get_args, get_origin
+from typing import Any, Final, TypeVar, get_args, get_origin
 
 from attrs import NOTHING, Attribute, fields, has
 
@@ -21,15 +21,22 @@ from grove_core.model.value import Value
 
 Document = dict[str, Any]
 Reader = Callable[[object], Any]
+_T = TypeVar("_T")
 
 _LONGEST_SHOWN: Final = 60
 
 
+def from_json(kind: type[_T], content: bytes | str) -> _T:
+    """Read a document as an attrs class; what is no field of it is left out."""
+    value: _T = _read(kind, _parse_object(content))
+    return value
+
+
 def session_to_json(session: Session) -> bytes:
     """Write a session's state, with the fields that a newer grove had written."""
-    known = _plain(session)
+    known = plain(session)
     del known["unknown"]
-    text = json.dumps({**session.unknown, **known}, separators=(",", ":"), default=_plain)
+    text = json.dumps({**session.unknown, **known}, separators=(",", ":"), default=plain)
     return text.encode("ascii")
 
 
@@ -151,7 +158,8 @@ def _version_of(document: Mapping[str, Any], field: str) -> int:
     return version
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - what json does not know
+def plain(value: Any) -> Any:  # noqa: ANN401 - any value
+    """Turn a value of the model into what JSON has: the ``default`` of ``json.dumps``."""
     if isinstance(value, Value):
         kind: Any = type(value)
         return {name: getattr(value, name) for name in _names_of(kind)}

@@ -18,7 +18,7 @@ from grove_core.services.trust import (
     examine_trust,
     revoke,
 )
-from grove_core.storage.trust import Agreement
+from grove_core.storage.trust import Agreements
 from grove_core.text import counted, escape_invisible
 
 if TYPE_CHECKING:
@@ -110,11 +110,11 @@ def _result(state: TrustState, *, agreed: Sequence[Asked] = (), hint: str = "") 
     )
 
 
-def _revoked(agreements: Sequence[Agreement], state: TrustState) -> Result:
-    revoked = [one.digest for one in agreements]
+def _revoked(agreements: Agreements, state: TrustState) -> Result:
+    revoked = [*agreements]
 
     def human(console: "Console") -> None:
-        for one in agreements:
+        for one in agreements.values():
             console.print(f"no longer trusted: {_named(one.subject, one.source)}")
         if not agreements:
             console.print("Nothing was trusted in this project.")

@@ -1,6 +1,6 @@
 """Trust: what a project's files ask for, and what the user has agreed to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from typing import Final
 
@@ -11,7 +11,7 @@ from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.services.settings import plugin_sections
-from grove_core.storage.trust import Agreement, TrustRequest, TrustStore
+from grove_core.storage.trust import Agreements, TrustRequest, TrustStore
 
 REQUESTS_SECONDS: Final = 5.0
 
@@ -49,7 +49,7 @@ class TrustState:
 
 def examine_trust(project: Project) -> TrustState:
     """Collect what the project's files ask for, and whether it is trusted."""
-    agreements: Mapping[str, Agreement] = {}
+    agreements: Agreements = {}
     fault = ""
     try:
         agreements = TrustStore(project.paths.trust_file).agreements(project.root)
@@ -74,7 +74,7 @@ def agree(project: Project, state: TrustState) -> TrustState:
     return evolve(state, asked=tuple(trusted), fault=fault if aside else "")
 
 
-def revoke(project: Project) -> Sequence[Agreement]:
+def revoke(project: Project) -> Agreements:
     """Forget everything that the user has agreed to in the project."""
     return TrustStore(project.paths.trust_file).revoke(project.root)
 

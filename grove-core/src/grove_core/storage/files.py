@@ -8,6 +8,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 
 from grove_core.errors import StorageError
 
@@ -301,6 +302,14 @@ def replace_text(path: StrPath, text: str) -> None:
     """
     make_directory(os.path.dirname(path))
     replace(path, _encode(text, path))
+
+
+def set_aside(path: StrPath, content: bytes) -> str:
+    """Keep what a file says beside it, where it cannot be understood."""
+    numbered = (f"{path}.corrupt-{number}" for number in count(1))
+    free = next(name for name in numbered if not os.path.lexists(name))
+    replace(free, content)
+    return free
 
 
 def remove_leftovers(directory: StrPath, age: float) -> None:

@@ -106,19 +106,10 @@ class SessionStore:
         try:
             return self._parse(session_id, content), None
         except CodecError as error:
-            path = self._keep_aside(session_id, content)
+            path = Path(files.set_aside(self.path(session_id), content))
             aside = Quarantined(session_id, path, str(error))
             self.quarantined.append(aside)
             return None, aside
-
-    def _keep_aside(self, session_id: str, content: bytes) -> Path:
-        number = 1
-        while True:
-            path = self._directory / f"{session_id}{_SUFFIX}.corrupt-{number}"
-            if not path.exists():
-                files.replace(path, content)
-                return path
-            number += 1
 
     def list(self, limit: int | None = None) -> Sequence[Session]:
         """List readable sessions, the most recently written first."""

@@ -9,14 +9,13 @@ from typing import Final
 
 from attrs import field
 
-from grove_core.clock import format_instant
+from grove_core.codec import from_json, plain
 from grove_core.errors import CodecError
 from grove_core.model.value import TEXT, Value, frozen
 from grove_core.storage import files
 
 _VERSION: Final = 1
 _PRIVATE: Final = 0o600
-_FIELDS: Final = ("subject", "source", "at")
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -52,18 +51,26 @@ class TrustRequest(Value):
 class Agreement(Value):
     """Something that the user has agreed to."""
 
-    digest: str
     subject: str
     source: str
-    at: str
+    at: datetime
 
     @property
     def place(self) -> tuple[str, str]:
-        """What was agreed to, whatever its content was."""
+        """What it is and where it stands; another content there takes its place."""
         return self.subject, self.source
 
 
-_Projects = dict[str, dict[str, Agreement]]
+Agreements = Mapping[str, Agreement]
+"""By the digest of what was agreed to."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class _Record(Value):
+    """What the file holds, by the projects' roots."""
+
+    version: int = _VERSION
+    projects: Mapping[str, Agreements] = field(factory=dict)
 
 
 class TrustStore:
@@ -73,92 +80,58 @@ class TrustStore:
         """Name the file; the first agreement creates it."""
         self._path = path
 
-    def agreements(self, root: Path) -> Mapping[str, Agreement]:
+    def agreements(self, root: Path) -> Agreements:
         """Return what the user has agreed to in a project."""
-        return self._parse(files.read_bytes(self._path)).get(_key(root), {})
+        return self._parse(files.read_bytes(self._path)).get(os.path.realpath(root), {})
 
     def agree(self, root: Path, requests: Sequence[TrustRequest], now: datetime) -> Path | None:
-        """Record that the user has agreed to requests of a project."""
+        """Record that the user has agreed; name the file where a broken one was set aside."""
         made = {
-            one.digest: Agreement(
-                digest=one.digest, subject=one.subject, source=one.source, at=format_instant(now)
-            )
+            one.digest: Agreement(subject=one.subject, source=one.source, at=now)
             for one in requests
         }
         replaced = {one.place for one in made.values()}
 
-        def change(projects: _Projects) -> None:
-            before = projects.get(_key(root), {})
+        def change(before: Agreements) -> Agreements:
             kept = {name: one for name, one in before.items() if one.place not in replaced}
-            projects[_key(root)] = kept | made
+            return kept | made
 
-        return self._change(change)
+        return self._change(root, change)
 
-    def revoke(self, root: Path) -> Sequence[Agreement]:
+    def revoke(self, root: Path) -> Agreements:
         """Forget everything that the user has agreed to in a project."""
-        if not self.agreements(root):
-            return ()
-        revoked: list[Agreement] = []
-
-        def change(projects: _Projects) -> None:
-            revoked.extend(projects.pop(_key(root), {}).values())
-
-        self._change(change)
+        revoked = self.agreements(root)
+        if revoked:
+            self._change(root, lambda _: {})
         return revoked
 
-    def _change(self, change: Callable[[_Projects], None]) -> Path | None:
+    def _change(self, root: Path, change: Callable[[Agreements], Agreements]) -> Path | None:
         files.make_directory(self._path.parent)
         aside = None
         with files.locked(self._path, mode=_PRIVATE):
             content = files.read_bytes(self._path)
             try:
-                projects = self._parse(content)
+                projects = dict(self._parse(content))
             except CodecError:
-                number, projects = 1, {}
-                while (free := Path(f"{self._path}.corrupt-{number}")).exists():
-                    number += 1
-                files.replace(free, content or b"", mode=_PRIVATE)
-                aside = free
-            change(projects)
-            files.replace(self._path, _written(projects), mode=_PRIVATE)
+                aside, projects = Path(files.set_aside(self._path, content or b"")), {}
+            key = os.path.realpath(root)
+            projects[key] = change(projects.get(key, {}))
+            record = _Record(projects={name: one for name, one in sorted(projects.items()) if one})
+            # Paths may hold bytes that are no UTF-8: ASCII holds their surrogates.
+            text = json.dumps(record, indent=2, default=plain)
+            files.replace(self._path, text.encode("ascii") + b"\n")
         return aside
 
-    def _parse(self, content: bytes | None) -> _Projects:
+    def _parse(self, content: bytes | None) -> Mapping[str, Agreements]:
         if not content:
             return {}  # missing, or just created by a process that holds its lock
         try:
-            document = json.loads(content)
-            if document["version"] != _VERSION:
-                raise ValueError(f"its version is {document['version']!r}")  # noqa: TRY301 - said below
-            projects = document["projects"].items()
-            return {
-                root: {
-                    digest: Agreement(digest=digest, **{name: str(one[name]) for name in _FIELDS})
-                    for digest, one in entries.items()
-                }
-                for root, entries in projects
-            }
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            record = from_json(_Record, content)
+            if record.version != _VERSION:
+                raise CodecError(f"its version is {record.version}")  # noqa: TRY301 - said below
+        except CodecError as error:
             raise CodecError(
                 f"{self._path} cannot be understood, so nothing is trusted: {error}; look at it, "
                 "delete it, and run `grove trust` in each project that needs it"
             ) from error
-
-
-def _written(projects: _Projects) -> bytes:
-    document = {
-        "version": _VERSION,
-        "projects": {
-            root: {
-                one.digest: {name: getattr(one, name) for name in _FIELDS}
-                for one in projects[root].values()
-            }
-            for root in sorted(projects)
-        },
-    }
-    # Paths may hold bytes that are no UTF-8: ASCII holds their surrogates.
-    return json.dumps(document, indent=2).encode("ascii") + b"\n"
-
-
-def _key(root: Path) -> str:
-    return os.path.realpath(root)
+        return record.projects
