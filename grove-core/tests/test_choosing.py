@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from grove_core.model.learning import Confidence
 from grove_core.model.usage import LearningStats
+from grove_core.retrieval import RetrievalStrategy
 from grove_core.retrieval.choosing import (
     BELOW_FLOOR,
     BEYOND_LIMIT,
@@ -22,7 +23,6 @@ from grove_core.retrieval.choosing import (
 )
 from grove_core.retrieval.entry import entry_of, text_of
 from grove_core.retrieval.ranking import Found, Relevance, rank
-from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_core.testing.samples import example_learning
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)

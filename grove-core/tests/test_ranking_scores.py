@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from grove_core.model.learning import Confidence
 from grove_core.model.usage import LearningStats
 from grove_core.retrieval.entry import entry_of, text_of
-from grove_core.retrieval.explaining import explanation_of, lines_of
 from grove_core.retrieval.ranking import (
     BOOST_FLOOR,
     PRIOR_BY_CONFIDENCE,
@@ -92,17 +91,17 @@ def test_confidence_matters_until_something_is_known(confidence):
 def test_every_part_of_a_score_is_told():
     given = {"bias": -2.00001, "summary": 1.5, "detail": 0.0}
     score = score_of(found(relevance=0.25, parts=given), None, NOW, 90)
-    document = explanation_of(score)
+    document = score.document()
     assert set(document) == {"total", "relevance", "recency", "boost", "parts", "reasons"}
     assert document["parts"] == {"bias": -2.0, "summary": 1.5, "detail": 0.0}
     product = document["relevance"] * document["recency"] * document["boost"]
     assert document["total"] == pytest.approx(product)
-    first, second = lines_of(score)
+    first, second = score.lines()
     assert first == "score 0.2500 = relevance 0.2500 × recency 1.00 × usage 1.00"
     assert second == "relevance from bias -2.00, summary +1.50"
-    assert lines_of(score._replace(parts={})) == [first]
+    assert score._replace(parts={}).lines() == [first]
     reasons = ("tag orders", "far away")
-    told = lines_of(score._replace(parts={}, reasons=reasons))
+    told = score._replace(parts={}, reasons=reasons).lines()
     assert told == [first, "relevance because of tag orders, far away"]
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.model.usage import LearningStats
-from grove_core.stats.sampling import sample, worth_of_rating
+from grove_core.services.ratings import sample, worth_of_rating
 
 DAY = date(2026, 2, 6)
 

@@ -18,7 +18,7 @@ from grove_core.model.gate import GatePolicy
 from grove_core.model.memory import StorageLayout
 from grove_core.model.session import Session
 from grove_core.prefilter import Prefilter
-from grove_core.retrieval.strategy import RetrievalEngine
+from grove_core.retrieval import RetrievalEngine
 from grove_core.storage.diagnostics import Diagnostics
 from grove_core.storage.paths import Paths, ProjectPaths, grove_home, project_root
 from grove_core.storage.sessions import Parsed, SessionStore

@@ -9,12 +9,12 @@ from functools import cache
 from typing import Final, NamedTuple, Protocol
 
 from grove_core import Query
+from grove_core.retrieval import RetrievalStrategy
 from grove_core.retrieval.choosing import choose
 from grove_core.retrieval.entry import Entry, entry_of, text_of
 from grove_core.retrieval.index import MOST_CANDIDATES, LearningIndex
 from grove_core.retrieval.ranking import FLOOR, Found, Ranked, Relevance, rank
 from grove_core.retrieval.rules import Engine as PluginEngine
-from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_core.retrieval.terms import terms_of
 from grove_core.storage.cache import Cache
 from grove_eval.baselines import BASELINES, Scorer

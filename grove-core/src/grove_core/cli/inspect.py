@@ -12,7 +12,6 @@ from grove_core.cli.result import Result
 from grove_core.cli.sessions import pending_document
 from grove_core.cli.suggestions import session_ids
 from grove_core.cli.timeparse import local_time
-from grove_core.cli.why import retrieval_document
 from grove_core.model.gate import Forced, GateStatus
 from grove_core.model.session import EventType, Session, Trace, TraceEvent
 from grove_core.project import Project
@@ -76,7 +75,7 @@ def debug_command(
         "set_aside": files.set_aside,
         "derived": files.derived,
         "session": found,
-        "retrievals": [retrieval_document(one) for one in retrievals],
+        "retrievals": [one.document() for one in retrievals],
     }
 
     def human(console: "Console") -> None:

@@ -1,6 +1,7 @@
 """``grove why``."""
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
@@ -12,10 +13,9 @@ from grove_core.cli.suggestions import learning_ids
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import parse_instant
 from grove_core.project import Project
+from grove_core.retrieval.choosing import SHOWN
 from grove_core.retrieval.entry import Entry
-from grove_core.retrieval.explaining import explanation_of, lines_of
-from grove_core.retrieval.log import Retrieval
-from grove_core.services.explain import Explanation, Outcome, explain, retrievals_of
+from grove_core.services.explain import Explanation, Retrieval, explain, retrievals_of
 from grove_core.text import clean_line
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _LONGEST: Final = 300
 _GONE: Final = "gone"
 _HEAD: Final = ("place", "score", "relevance", "recency", "usage", "id", "reason")
+
+Answer = tuple[Entry | None, Sequence[Explanation]]
 
 
 @click.command("why")
@@ -39,64 +41,47 @@ def command(invocation: Invocation, *, ids: tuple[str, ...], session_id: str | N
     invocation, session = find_session(invocation, session_id)
     project = invocation.project
     retrievals = retrievals_of(project.paths.cache, session.id)
-    if not ids:
-        return _latest(session.id, retrievals)
+    last = retrievals[-1] if retrievals and not ids else None
     considered = {one.id for each in retrievals for one in each.candidates}
     considered |= {one.learning_id for one in session.injected}
-    entries = {one: project.finder.get(one) for one in dict.fromkeys(ids)}
-    unknown = [one for one, entry in entries.items() if entry is None and one not in considered]
-    answers = {
-        one: (entry, explain(session, retrievals, one, entry))
-        for one, entry in entries.items()
-        if one not in unknown
-    }
-    document: dict[str, Any] = {
-        "session_id": session.id,
-        "retrieval": None,
-        "learnings": [_document(one, *answer) for one, answer in answers.items()],
-        "unknown": unknown,
-    }
-    if unknown:
-        document["error"] = _complaint(project, unknown)
+    answers: dict[str, Answer] = {}
+    unknown: list[str] = []
+    for one in dict.fromkeys(ids):
+        entry = project.finder.get(one)
+        if entry is None and one not in considered:
+            unknown.append(one)
+        else:
+            answers[one] = entry, explain(session, retrievals, one, entry)
+    complaint = [_complaint(project, unknown)] if unknown else []
 
     def human(console: "Console") -> None:
         for number, (learning_id, (entry, explanations)) in enumerate(answers.items()):
             if number:
                 console.print()
             _print_learning(learning_id, entry, explanations, console)
-
-    return Result(
-        document=document,
-        human=human,
-        ids=[one for one, (_, found) in answers.items() if _was_shown(found)],
-        exit_code=1 if unknown else 0,
-        warnings=[document["error"]] if unknown else (),
-    )
-
-
-def _latest(session_id: str, retrievals: Sequence[Retrieval]) -> Result:
-    last = retrievals[-1] if retrievals else None
-
-    def human(console: "Console") -> None:
-        nothing = [f"Nothing was considered in session {session_id} yet."]
-        for line in nothing if last is None else _retrieval_lines(last):
-            console.print(line)
+        if not ids:
+            nothing = [f"Nothing was considered in session {session.id} yet."]
+            for line in _retrieval_lines(last) if last else nothing:
+                console.print(line)
 
     return Result(
         document={
-            "session_id": session_id,
-            "retrieval": None if last is None else retrieval_document(last),
-            "learnings": [],
-            "unknown": [],
+            "session_id": session.id,
+            "retrieval": last and last.document(),
+            "learnings": [_document(one, *answer) for one, answer in answers.items()],
+            "unknown": unknown,
+            **({"error": complaint[0]} if complaint else {}),
         },
         human=human,
-        ids=[] if last is None else [one.id for one in last.candidates],
+        ids=[one.id for one in last.candidates]
+        if last
+        else [one for one, (_, found) in answers.items() if _was_shown(found)],
+        exit_code=1 if unknown else 0,
+        warnings=complaint,
     )
 
 
 def _complaint(project: Project, unknown: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
     known = [one.id for one in project.finder.index.entries()]
     near = [match for one in unknown for match in get_close_matches(one, known, n=1)]
     hint = f"did you mean {', '.join(near)}?" if near else "`grove list --all` lists all ids"
@@ -104,7 +89,7 @@ def _complaint(project: Project, unknown: Sequence[str]) -> str:
 
 
 def _was_shown(explanations: Sequence[Explanation]) -> bool:
-    return any(one.outcome is Outcome.SHOWN for one in explanations)
+    return any(one.outcome == SHOWN for one in explanations)
 
 
 def _document(
@@ -112,12 +97,11 @@ def _document(
 ) -> dict[str, Any]:
     return {
         "id": learning_id,
-        "summary": entry.fields()["summary"] if entry is not None else None,
-        "status": entry.status if entry is not None else _GONE,
+        "summary": entry and entry.summary,
+        "status": entry.status if entry else _GONE,
         "shown": _was_shown(explanations),
         "retrievals": [
-            {**one._asdict(), "score": None if one.score is None else explanation_of(one.score)}
-            for one in explanations
+            {**one._asdict(), "score": one.score and one.score.document()} for one in explanations
         ],
     }
 
@@ -131,24 +115,16 @@ def _print_learning(
     head.append(f"  {entry.category}  {entry.status}" if entry else f"  {_GONE}", style="cyan")
     console.print(head)
     if entry is not None:
-        console.print(Text(f"  {clean_line(entry.fields()['summary'], _LONGEST)}"))
+        console.print(Text(f"  {clean_line(entry.summary, _LONGEST)}"))
     for one in explanations:
-        shown = one.outcome is Outcome.SHOWN
+        shown = one.outcome == SHOWN
         line = Text(f"\n{local_time(one.at)}  {one.via}  ")
         line.append("shown" if shown else "not shown", style="green" if shown else "yellow")
         line.append(f" (place {one.rank})" if one.rank is not None else "")
-        line.append(f": {clean_line(one.reason, _LONGEST)}" if one.reason != "shown" else "")
+        line.append(f": {clean_line(one.reason, _LONGEST)}" if one.reason != SHOWN else "")
         console.print(line)
-        for detail in lines_of(one.score) if one.score is not None else ():
+        for detail in one.score.lines() if one.score else ():
             console.print(Text(f"  {clean_line(detail, _LONGEST)}", style="dim"))
-
-
-def retrieval_document(one: Retrieval) -> dict[str, Any]:
-    """Describe a retrieval for ``--json``."""
-    candidates = [
-        {**each._asdict(), "score": explanation_of(each.score)} for each in one.candidates
-    ]
-    return {**one._asdict(), "candidates": candidates}
 
 
 def _retrieval_lines(one: Retrieval) -> Iterator[str]:
@@ -157,13 +133,12 @@ def _retrieval_lines(one: Retrieval) -> Iterator[str]:
     names = clean_line(", ".join(one.failed), _LONGEST)
     failed = f"; could not be asked: {names}" if names else ""
     index = "" if one.complete else "; not all learnings were in the index yet"
-    found = f"{one.found} found, {len(one.shown)} shown"
+    shown = sum(each.reason == SHOWN for each in one.candidates)
+    found = f"{one.found} found, {shown} shown"
     yield f"{local_time(parse_instant(one.at))}  {one.via}: {found} ({settings}{failed}{index})"
     rows: list[Sequence[str]] = [_HEAD] if one.candidates else []
     for each in one.candidates:
-        score = each.score
-        factors = (score.total, score.relevance, score.recency, score.boost)
-        numbers = [f"{value:.4f}" for value in factors]
+        numbers = [f"{value:.4f}" for value in each.score[:4]]
         rows.append((str(each.rank), *numbers, each.id, clean_line(each.reason, _LONGEST)))
     widest = max((len(row[5]) for row in rows), default=0)
     for rank, total, relevance, recency, boost, learning_id, reason in rows:

@@ -12,7 +12,7 @@ from grove_core.config.schema import (
     gate_policy,
 )
 from grove_core.model.memory import StorageLayout
-from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.retrieval import RetrievalStrategy
 
 __all__ = [
     "SESSION_END_DEADLINE_MS",

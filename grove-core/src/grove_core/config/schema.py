@@ -9,7 +9,7 @@ from attrs import Factory, field, fields
 
 from grove_core.model.gate import AutoSkipDecider, GatePolicy
 from grove_core.model.value import Value, frozen
-from grove_core.retrieval.strategy import RetrievalEngine, RetrievalStrategy
+from grove_core.retrieval import RetrievalEngine, RetrievalStrategy
 
 SESSION_END_DEADLINE_MS: Final = 900
 """SessionEnd is shorter than ``hooks.deadline_ms``: the client waits for no session that ends."""

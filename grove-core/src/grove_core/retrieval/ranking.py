@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from math import exp, log
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from grove_core.model.usage import LearningStats
 from grove_core.retrieval.entry import Entry
@@ -50,6 +50,7 @@ BOOST_FLOOR: Final = 0.4
 # Whoever rates has looked at it, while a showing that is not used may have gone unread.
 RATING_SHOWINGS: Final = 2.0
 _SECONDS_A_DAY: Final = 86_400.0
+_DIGITS: Final = 4
 
 
 class Corpus(NamedTuple):
@@ -191,6 +192,33 @@ class Score(NamedTuple):
     boost: float
     parts: Mapping[str, float]
     reasons: Sequence[str] = ()
+
+    def rounded(self, digits: int) -> "Score":
+        """Leave out digits that say nothing."""
+        return Score(
+            total=round(self.total, digits),
+            relevance=round(self.relevance, digits),
+            recency=round(self.recency, digits),
+            boost=round(self.boost, digits),
+            parts={name: round(value, digits) for name, value in self.parts.items()},
+            reasons=list(self.reasons),
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Describe it for ``--json``."""
+        parts = {name: round(value, _DIGITS) for name, value in self.parts.items()}
+        return {**self._asdict(), "parts": parts}
+
+    def lines(self) -> list[str]:
+        """Return what it is made of."""
+        factors = f"relevance {self.relevance:.4f} × recency {self.recency:.2f}"
+        lines = [f"score {self.total:.4f} = {factors} × usage {self.boost:.2f}"]
+        parts = [f"{name} {value:+.2f}" for name, value in self.parts.items() if value]
+        if parts:
+            lines.append(f"relevance from {', '.join(parts)}")
+        if self.reasons:
+            lines.append(f"relevance because of {', '.join(self.reasons)}")
+        return lines
 
 
 class Ranked(NamedTuple):

@@ -1,20 +1,19 @@
-"""Why learnings were shown in a session, or were not: from the reasons that were logged then."""
+"""The log of what each start and prompt of a session considered, and why something was shown."""
 
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import StorageError
 from grove_core.injection import VIA_FILE
 from grove_core.model.session import EventType, Session
 from grove_core.retrieval import choosing
-from grove_core.retrieval.choosing import Choice
+from grove_core.retrieval.choosing import SHOWN, Choice
 from grove_core.retrieval.entry import Entry
-from grove_core.retrieval.log import NO_ROOM, Retrieval, bounded, candidates_of, from_line, to_line
 from grove_core.retrieval.ranking import Score
 from grove_core.stats.lines import instant
 from grove_core.storage import files
@@ -22,34 +21,57 @@ from grove_core.storage import files
 if TYPE_CHECKING:
     from grove_core.project import Project
 
+MOST_CANDIDATES: Final = 20
+"""How many of the best are logged, besides those that were shown."""
+NO_ROOM: Final = "no room left in max_chars"
+_VERSION: Final = 2
+_MOST_LINES: Final = 64
+_DIGITS: Final = 6
 _FOLDER: Final = "retrievals"
 _FILE_MODE: Final = 0o600
 _LOCK_SECONDS: Final = 0.1
-
-
-class Outcome(Enum):
-    """What became of a learning."""
-
-    SHOWN = "shown"
-    SHOWN_BEFORE = "shown_before"
-    BELOW_FLOOR = "below_floor"
-    STRATEGY = "strategy"
-    LIMIT = "limit"
-    SAYS_THE_SAME = "says_the_same"
-    NO_ROOM = "no_room"
-    NOT_FOUND = "not_found"
-    NOT_AMONG_BEST = "not_among_best"
-    NOT_WRITTEN_YET = "not_written_yet"
-
-
+_BELOW_FLOOR: Final = "below_floor"
 _OUTCOMES: Final = {
-    choosing.SHOWN: Outcome.SHOWN,
-    choosing.SHOWN_BEFORE: Outcome.SHOWN_BEFORE,
-    choosing.BELOW_FLOOR: Outcome.BELOW_FLOOR,
-    choosing.NO_EXACT_MATCH: Outcome.STRATEGY,
-    choosing.BEYOND_LIMIT: Outcome.LIMIT,
-    NO_ROOM: Outcome.NO_ROOM,
+    SHOWN: SHOWN,
+    choosing.SHOWN_BEFORE: "shown_before",
+    choosing.BELOW_FLOOR: _BELOW_FLOOR,
+    choosing.NO_EXACT_MATCH: "strategy",
+    choosing.BEYOND_LIMIT: "limit",
+    NO_ROOM: "no_room",
 }
+
+
+class LoggedCandidate(NamedTuple):
+    """A learning that was considered, its place among all, and what became of it."""
+
+    id: str
+    rank: int
+    score: Score
+    reason: str
+
+    def document(self) -> dict[str, Any]:
+        """Describe it for ``--json``."""
+        return {**self._asdict(), "score": self.score.document()}
+
+
+class Retrieval(NamedTuple):
+    """A search for learnings to show; neither the prompt nor any word of it is kept."""
+
+    at: str
+    via: str
+    strategy: str
+    limit: int
+    floor: float
+    max_chars: int
+    engine: str
+    complete: bool
+    failed: Sequence[str]
+    found: int
+    candidates: Sequence[LoggedCandidate]
+
+    def document(self) -> dict[str, Any]:
+        """Describe it for ``--json``."""
+        return {**self._asdict(), "candidates": [one.document() for one in self.candidates]}
 
 
 class Explanation(NamedTuple):
@@ -57,11 +79,14 @@ class Explanation(NamedTuple):
 
     at: datetime
     via: str
-    outcome: Outcome
+    outcome: str
     reason: str
     rank: int | None = None
     score: Score | None = None
     floor: float | None = None
+
+
+# --- the log --------------------------------------------------------------------------------------
 
 
 def retrieval_log(cache: Path, session_id: str) -> Path:
@@ -102,18 +127,54 @@ def log_retrieval(
         project.diagnostics.crash(error, session_id, "logging a retrieval")
 
 
+def candidates_of(choice: Choice, shown: Collection[str]) -> list[LoggedCandidate]:
+    """Take the best of what was found, and all that was shown."""
+    return [
+        LoggedCandidate(
+            ranked.entry.id,
+            rank,
+            ranked.score.rounded(_DIGITS),
+            NO_ROOM if reason == SHOWN and ranked.entry.id not in shown else reason,
+        )
+        for rank, (ranked, reason) in enumerate(choice.assessments, 1)
+        if rank <= MOST_CANDIDATES or reason == SHOWN
+    ]
+
+
+def to_line(retrieval: Retrieval) -> str:
+    """Write a retrieval as a line."""
+    candidates = [{**one._asdict(), "score": one.score._asdict()} for one in retrieval.candidates]
+    document = {"v": _VERSION, **retrieval._asdict(), "candidates": candidates}
+    return json.dumps(document, separators=(",", ":")) + "\n"
+
+
+def from_line(line: str) -> Retrieval | None:
+    """Read a line; one that is torn or of another version is none."""
+    try:
+        document: dict[str, Any] = json.loads(line)
+        if document.pop("v") != _VERSION:
+            return None
+        candidates = [
+            LoggedCandidate(**{**one, "score": Score(**one["score"])})
+            for one in document["candidates"]
+        ]
+        return Retrieval(**{**document, "candidates": candidates})
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
 def _append(path: Path, line: str) -> None:
     """Append without waiting for the disk, which takes longer than all the rest: it is derived."""
     with files.locked(path, mode=_FILE_MODE, timeout=_LOCK_SECONDS) as descriptor:
         content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
-        kept = bounded(content)
-        data = line.encode("ascii")
-        if kept != content:
+        lines = content.splitlines(keepends=True)
+        if len(lines) >= _MOST_LINES:
+            # The session's start and the newest lines stay.
             os.ftruncate(descriptor, 0)
-            data = kept + data
-        elif content and not content.endswith(b"\n"):
-            data = b"\n" + data  # a line that was cut off by a crash must not spoil this one
-        os.write(descriptor, data)
+            os.write(descriptor, b"".join([lines[0], *lines[-_MOST_LINES // 2 :]]))
+        # A line that was cut off by a crash must not spoil this one.
+        torn = b"" if content.endswith(b"\n") or not content else b"\n"
+        os.write(descriptor, torn + line.encode("ascii"))
 
 
 def retrievals_of(cache: Path, session_id: str) -> list[Retrieval]:
@@ -124,6 +185,9 @@ def retrievals_of(cache: Path, session_id: str) -> list[Retrieval]:
         return []
     # Where the client holds two sets of hooks, both may have found nothing.
     return [one for one in map(from_line, dict.fromkeys(text.splitlines())) if one is not None]
+
+
+# --- why ------------------------------------------------------------------------------------------
 
 
 def explain(
@@ -139,20 +203,20 @@ def _explain(retrieval: Retrieval, learning_id: str, entry: Entry | None) -> Exp
     for one in retrieval.candidates:
         if one.id == learning_id:
             # The only reason with a name in it says which learning says the same.
-            outcome, reason = _OUTCOMES.get(one.reason, Outcome.SAYS_THE_SAME), one.reason
-            if outcome is Outcome.BELOW_FLOOR:
+            outcome, reason = _OUTCOMES.get(one.reason, "says_the_same"), one.reason
+            if outcome == _BELOW_FLOOR:
                 threshold = f"the threshold {retrieval.floor:g}"
                 reason = f"relevance {one.score.relevance:.5f} is below {threshold}"
             return Explanation(at, via, outcome, reason, one.rank, one.score, retrieval.floor)
     if entry is not None and instant(entry.created) > at:
         reason = f"it was written later ({instant(entry.created):%Y-%m-%d %H:%M:%S} UTC)"
-        return Explanation(at, via, Outcome.NOT_WRITTEN_YET, reason)
+        return Explanation(at, via, "not_written_yet", reason)
     logged, found = len(retrieval.candidates), retrieval.found
     if found > logged:
         reason = f"it was not among the best {logged} of {found} that were found"
-        return Explanation(at, via, Outcome.NOT_AMONG_BEST, reason)
+        return Explanation(at, via, "not_among_best", reason)
     reason = "it was not found: it had nothing in common with the work, or was not active then"
-    return Explanation(at, via, Outcome.NOT_FOUND, reason)
+    return Explanation(at, via, "not_found", reason)
 
 
 def _beside_files(session: Session, learning_id: str) -> Iterator[Explanation]:
@@ -164,4 +228,4 @@ def _beside_files(session: Session, learning_id: str) -> Iterator[Explanation]:
             and told.get("learnings") == learning_id
         ):
             reason = f"shown when {told.get('file', 'a file that it names')} was touched"
-            yield Explanation(one.timestamp, VIA_FILE, Outcome.SHOWN, reason)
+            yield Explanation(one.timestamp, VIA_FILE, SHOWN, reason)

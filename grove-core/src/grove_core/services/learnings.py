@@ -25,12 +25,11 @@ from grove_core.model.usage import LearningStats
 from grove_core.model.value import frozen
 from grove_core.project import Project
 from grove_core.reflection.pipeline import WITHHELD
+from grove_core.retrieval import DEFAULT_ENGINE
 from grove_core.retrieval.entry import learning_of
-from grove_core.retrieval.explaining import explanation_of, lines_of
 from grove_core.retrieval.matching import in_words, matches_of
 from grove_core.retrieval.ranking import Ranked
 from grove_core.retrieval.rules import overlaps
-from grove_core.retrieval.strategy import DEFAULT_ENGINE
 from grove_core.retrieval.terms import terms_of
 from grove_core.services.decay import Aging, examine
 from grove_core.services.history import LoggedEvent, find_events, find_successor
@@ -302,11 +301,11 @@ def search_learnings(
     lines: list[Line] = []
     for one in ranked:
         learning, stats, why = found_learning(one), usage.get(one.entry.id), reasons[one.entry.id]
-        score = {"score": explanation_of(one.score), "reasons": why}
+        score = {"score": one.score.document(), "reasons": why}
         results.append({**learning_document(learning, stats), **score})
         lines += learning_lines(learning, stats)
         if explain:
-            made_of = lines_of(one.score)
+            made_of = one.score.lines()
             if why and not one.score.reasons:
                 made_of.append(f"in common: {'; '.join(why)}")
             lines += [(f"  {line}", "dim") for line in made_of]
