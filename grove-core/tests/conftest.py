@@ -49,7 +49,7 @@ class _Backends:
 
 @pytest.fixture
 def plugins_of(monkeypatch):
-    """Real plugins of descriptors, in their order; problems are kept in a list of that name."""
+    """Real plugins of descriptors, in their order."""
 
     def make(*descriptors, **settings):
         module = ModuleType(f"plugins_of_a_test_{len(sys.modules)}")
@@ -61,14 +61,11 @@ def plugins_of(monkeypatch):
         ]
         named = (TicketProbe, BackendSpec)
         names = tuple(one.name for one in descriptors if isinstance(one, named))
-        problems = []
-        plugins = Plugins(
+        return Plugins(
             found,
             PluginSettings(ticket_order=names, backend_order=names, **settings),
-            problems.append,
+            lambda _: None,
             limits=TimeLimits(load=30, registration=30, life_cycle=30),
         )
-        plugins.problems = problems
-        return plugins
 
     return make

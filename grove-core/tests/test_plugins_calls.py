@@ -113,7 +113,7 @@ def world(tmp_path, monkeypatch):
 
 
 def entry(plugins, name):
-    (found,) = [each for each in plugins.report().plugins if each.name == name]
+    (found,) = [each for each in plugins.found if each.name == name]
     return found
 
 
@@ -126,7 +126,7 @@ def test_a_plugin_is_loaded_when_its_group_is_needed(world):
     backends = world.install("b", backend("b"), BACKENDS)
     general = world.install("g", probes("g"), GENERAL)
     plugins = world.plugins()
-    assert {each.state for each in plugins.report().plugins} == {PluginState.NOT_LOADED}
+    assert {each.state for each in plugins.found} == {PluginState.NOT_LOADED}
     assert not sys.modules.keys() & {tickets, backends, general}
     assert names(plugins.ticket_probes()) == ["g", "t"]
     plugins.close_matchers()
@@ -170,7 +170,7 @@ def test_a_broken_plugin_is_reported_and_the_others_go_on(world, text, detail):
     assert "\n" not in broken.detail
     (problem,) = world.problems
     assert str(problem) == f"dist-bad 1.0 (grove.tickets:bad): load: {broken.detail}"
-    assert plugins.report().problems == (problem,)
+    assert plugins.problems == [problem]
 
 
 ODD = {

@@ -8,11 +8,13 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
-from grove_core.plugins.report import Plugin, PluginReport, PluginState
+from grove_core.plugins.report import Plugin, PluginState
 from grove_core.services.packages import install_command_for
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from grove_core.plugins.manager import Plugins
 
 # Help lines stand here so that `grove plugins --help` imports no command.
 SUBCOMMANDS: Final = {
@@ -32,17 +34,16 @@ def command(invocation: Invocation) -> Result:
     """
     plugins = invocation.project.plugins
     plugins.load_all()
-    report = plugins.report()
     return Result(
         document={
-            "plugins": [_document(entry) for entry in report.plugins],
+            "plugins": [_document(entry) for entry in plugins.found],
             "problems": [
                 {"plugin": str(one.source), "what": one.what, "detail": one.detail}
-                for one in report.problems
+                for one in plugins.problems
             ],
         },
-        human=lambda console: _human(report, console),
-        ids=[entry.name for entry in report.plugins if entry.state is PluginState.ACTIVE],
+        human=lambda console: _human(plugins, console),
+        ids=[entry.name for entry in plugins.found if entry.state is PluginState.ACTIVE],
         names_problems=True,
     )
 
@@ -61,16 +62,16 @@ def _document(entry: Plugin) -> dict[str, Any]:
     }
 
 
-def _human(report: PluginReport, console: "Console") -> None:
-    for entry in report.plugins:
+def _human(plugins: "Plugins", console: "Console") -> None:
+    for entry in plugins.found:
         style = None if entry.state in _GOOD else "yellow"
         console.print(
             f"{entry.group:<15} {entry.name:<14} {entry.distribution} {entry.version}"
             f"  {entry.state.value}{': ' + entry.detail if entry.detail else ''}",
             style=style,
         )
-    if not report.plugins:
+    if not plugins.found:
         install = install_command_for(BACKEND_GROUP, TICKET_GROUP)
         console.print(f"No plugin is installed: {install}")
-    for problem in report.problems:
+    for problem in plugins.problems:
         console.print(f"problem: {problem}", style="yellow")

@@ -41,7 +41,7 @@ def family(group: str, examination: Examination) -> Iterator[CheckResult]:
     """Check that a plugin of a group can be used."""
     plugins = examination.project.plugins
     plugins.load_all()
-    found = [one for one in plugins.report().plugins if one.group == group]
+    found = [one for one in plugins.found if one.group == group]
     used = [one for one in found if one.state in _IN_USE]
     blocked = blocked_plugins(examination.project, group)
     why = [describe_blocked(blocked)] if blocked else []
@@ -63,8 +63,8 @@ def _loaded(found: Iterable[Plugin]) -> Iterator[str]:
 
 def faults(examination: Examination) -> Iterator[CheckResult]:
     """Name the plugins that do not load, or do something wrong."""
-    report = examination.project.plugins.report()
-    for entry in report.plugins:
+    plugins = examination.project.plugins
+    for entry in plugins.found:
         name = f"plugin {entry.name}"
         detail = f"{entry} is {entry.state.value}: {entry.detail}"
         if entry.state in (PluginState.FAILED, PluginState.REFUSED):
@@ -72,7 +72,7 @@ def faults(examination: Examination) -> Iterator[CheckResult]:
         elif entry.state is PluginState.SHADOWED:
             fix = f"Remove one of the two, or name `{entry.name}@DISTRIBUTION` in the configuration"
             yield warning(detail, fix, name=name)
-    for problem in report.problems:
+    for problem in plugins.problems:
         if problem.what != LOADING:
             fix = f"Upgrade {problem.source.distribution}, or report this to its authors"
             yield warning(str(problem), fix, name=f"plugin {problem.source.name}")
@@ -132,7 +132,7 @@ def _of_plugin(
     offered: Contribution[HealthCheck], examination: Examination
 ) -> Iterator[CheckResult]:
     project = examination.project
-    before = len(project.plugins.report().problems)
+    before = len(project.plugins.problems)
     health: object = project.plugins.call(
         offered,
         "run",
@@ -144,7 +144,7 @@ def _of_plugin(
     if isinstance(health, Health):
         yield _of_health(health)
         return
-    problems = project.plugins.report().problems[before:]
+    problems = project.plugins.problems[before:]
     why = "; ".join(one.detail for one in problems) or "it gave no health"
     fix = f"Upgrade {offered.source.distribution}, or report this to its authors"
     yield broken(f"{offered.source} could not look: {why}", fix)

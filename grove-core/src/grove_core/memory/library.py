@@ -207,11 +207,11 @@ class MemoryLibrary(AvailableBackends):
         self, opened: OpenBackend, learning_id: str, status: LearningStatus, note: str
     ) -> Learning:
         self.has_written = True
-        before = len(self._plugins.report().problems)
+        before = len(self._plugins.problems)
         arguments = (learning_id, status, note)
         changed = self._ask(opened, "set_status", *arguments, seconds=WRITE_SECONDS)
         if not isinstance(changed, Learning):
-            problems = self._plugins.report().problems[before:]
+            problems = self._plugins.problems[before:]
             why = "; ".join(one.detail for one in problems) or "it does not say why"
             raise BackendError(
                 f"the backend {opened.backend.name} could not change {learning_id}: {why}"

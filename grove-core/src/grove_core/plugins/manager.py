@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import getattr_static, iscoroutinefunction, isroutine
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import pluggy
 
@@ -38,14 +38,14 @@ from grove_core.plugins.discovery import (
     rank,
 )
 from grove_core.plugins.hookspecs import GROVE_API, HOOK_SPECIFICATIONS, PROJECT_NAME
-from grove_core.plugins.limits import Deadline, TimeLimitError, TimeLimits, call_limited
-from grove_core.plugins.report import (
-    Plugin,
-    PluginProblem,
-    PluginReport,
-    PluginState,
-    ProblemList,
+from grove_core.plugins.limits import (
+    Deadline,
+    NoTimeLeftError,
+    TimeLimitError,
+    TimeLimits,
+    call_limited,
 )
+from grove_core.plugins.report import Plugin, PluginProblem, PluginState, describe_error
 
 if TYPE_CHECKING:
     # Only `grove stats` needs them, and every hook imports this module.
@@ -58,33 +58,22 @@ LOADING: Final = "load"
 _HOOK_PREFIX: Final = "grove_"
 _DEFAULT_LIMITS: Final = TimeLimits()
 _FAILED: Final = object()
-
-
-class _Hook(NamedTuple):
-    """How a hook is called: which groups are asked, and what kind of values it gives."""
-
-    groups: Sequence[str]
-    gives: type | str | None = None
-    is_list: bool = True
-    family: str = GENERAL_GROUP
-
-
 _TICKETS: Final = (TICKET_GROUP, GENERAL_GROUP)
 _BACKENDS: Final = (BACKEND_GROUP, GENERAL_GROUP)
-_HOOKS: Final[Mapping[str, _Hook]] = {
-    "grove_ticket_probes": _Hook(_TICKETS, TicketProbe, family=TICKET_GROUP),
-    "grove_close_matchers": _Hook(_TICKETS, CloseMatcher, family=TICKET_GROUP),
-    "grove_command_readers": _Hook(_TICKETS, CommandReader),
-    "grove_memory_backends": _Hook(_BACKENDS, BackendSpec, family=BACKEND_GROUP),
-    "grove_commands": _Hook(GROUPS, CommandSpec),
-    "grove_health_checks": _Hook(GROUPS, HealthCheck),
-    "grove_check_candidate": _Hook(GROUPS, Rejection, is_list=False),
-    "grove_insights": _Hook(GROUPS, "Insight"),
-    "grove_learning_written": _Hook(GROUPS),
+
+GROUPS_OF_HOOK: Final[Mapping[str, Sequence[str]]] = {
+    "grove_ticket_probes": _TICKETS,
+    "grove_close_matchers": _TICKETS,
+    "grove_command_readers": _TICKETS,
+    "grove_memory_backends": _BACKENDS,
+    "grove_commands": GROUPS,
+    "grove_health_checks": GROUPS,
+    "grove_check_candidate": GROUPS,
+    "grove_insights": GROUPS,
+    "grove_learning_written": GROUPS,
     # The gate moves in hooks that never need a backend, so backends are not imported for it.
-    "grove_gate_changed": _Hook(_TICKETS),
+    "grove_gate_changed": _TICKETS,
 }
-GROUPS_OF_HOOK: Final = {name: tuple(hook.groups) for name, hook in _HOOKS.items()}
 """The entry point groups whose plugins are asked, by hook; only these are imported for it."""
 
 
@@ -111,7 +100,11 @@ class Contribution(Generic[T]):
 
 
 class Plugins:
-    """All plugins of this process, imported when something is asked of them."""
+    """All plugins of this process, imported when something is asked of them.
+
+    ``found`` are the plugins in their order, with what has become of each so far; ``problems`` is
+    what they have done wrong, oldest first.
+    """
 
     def __init__(
         self,
@@ -123,12 +116,13 @@ class Plugins:
         deadline: Deadline | None = None,
     ) -> None:
         found = tuple(found)
+        self.found = [one for group in GROUPS for one in choose(found, group, settings)]
+        self.problems: list[PluginProblem] = []
         self._settings = settings
         self._limits = limits
         self._deadline = deadline or Deadline()
-        self._problems = ProblemList(on_problem)
-        self._plugins = [one for group in GROUPS for one in choose(found, group, settings)]
-        self._loaded: set[str] = set()
+        self._on_problem = on_problem
+        self._is_out_of_time = False
         self._offers: dict[str, list[Contribution[Any]]] = {}
         self._hung: set[tuple[Plugin, str]] = set()
 
@@ -136,80 +130,70 @@ class Plugins:
         self, on_problem: Callable[[PluginProblem], None], at: float | None, work: float | None
     ) -> None:
         """Go on for another hook in the same process: what was late before may be asked again."""
-        self._problems.tell(on_problem)
+        self._on_problem, self._is_out_of_time = on_problem, False
         self._deadline.at, self._deadline.work = at, work
         self._hung.clear()
 
     def ticket_probes(self) -> list[Contribution[TicketProbe]]:
         """Return the ticket systems: configured ones in their order, the others by name."""
-        return self._offered("grove_ticket_probes")
+        return self._offered("grove_ticket_probes", TicketProbe, TICKET_GROUP)
 
     def close_matchers(self) -> list[Contribution[CloseMatcher]]:
         """Return the close matchers, in the order of their ticket systems."""
-        return self._offered("grove_close_matchers")
+        return self._offered("grove_close_matchers", CloseMatcher, TICKET_GROUP)
 
     def command_readers(self) -> list[Contribution[CommandReader]]:
         """Return what reads the commands of a shell, in the order of the plugins' names."""
-        return self._offered("grove_command_readers")
+        return self._offered("grove_command_readers", CommandReader)
 
     def memory_backends(self) -> list[Contribution[BackendSpec]]:
         """Return the memory backends: configured ones in their order, the others by name."""
-        return self._offered("grove_memory_backends")
+        return self._offered("grove_memory_backends", BackendSpec, BACKEND_GROUP)
 
     def commands(self) -> list[Contribution[CommandSpec]]:
         """Return the plugins' sub-commands by name."""
-        return self._offered("grove_commands")
+        return self._offered("grove_commands", CommandSpec)
 
     def health_checks(self) -> list[Contribution[HealthCheck]]:
         """Return the plugins' health checks by name."""
-        return self._offered("grove_health_checks")
+        return self._offered("grove_health_checks", HealthCheck)
+
+    def load_all(self) -> None:
+        """Load every plugin and ask for all it offers, so that nothing is missing in the report."""
+        self._active(GROUPS)
+        self.ticket_probes()
+        self.close_matchers()
+        self.command_readers()
+        self.memory_backends()
+        self.commands()
+        self.health_checks()
 
     def check_candidate(
         self, candidate: Candidate, context: ReflectionContext
     ) -> list[Contribution[Rejection]]:
         """Ask whether there are objections to a candidate."""
         hook = "grove_check_candidate"
-        found = self.ask(hook, candidate=candidate, context=context)
-        for one in found:
-            if not one.value.reason.strip():
-                self.complain(one, hook, "returned a Rejection without a reason")
-        return [one for one in found if one.value.reason.strip()]
+        return self._ask(hook, _objections, candidate=candidate, context=context)
 
     def insights(self, statistics: "Statistics") -> "list[Contribution[Insight]]":
         """Ask what is worth knowing in the numbers."""
-        return self.ask("grove_insights", statistics=statistics)
+        from grove_core.model.statistics import Insight
+
+        return self._ask("grove_insights", partial(_list_of, Insight), statistics=statistics)
 
     def learning_written(self, learning: Learning, receipt: Receipt) -> None:
         """Tell the plugins that a learning was written."""
-        self.ask("grove_learning_written", learning=learning, receipt=receipt)
+        self._ask("grove_learning_written", _nothing, learning=learning, receipt=receipt)
 
     def gate_changed(self, session: Session, before: Gate, after: Gate, cause: str) -> None:
         """Tell the plugins that a session's gate has moved."""
-        self.ask("grove_gate_changed", session=session, before=before, after=after, cause=cause)
+        told = {"session": session, "before": before, "after": after, "cause": cause}
+        self._ask("grove_gate_changed", _nothing, **told)
 
     def observe_the_gate(self) -> bool:
         """Return whether any plugin wants to hear of changes of the gate."""
         hook = "grove_gate_changed"
-        return any(hook in one.hooks for one in self._active(*GROUPS_OF_HOOK[hook]))
-
-    def ask(self, hook: str, **arguments: object) -> list[Contribution[Any]]:
-        """Call a hook's implementations one by one, and return the sound values they give."""
-        about = _HOOKS[hook]
-        seconds = self._limits.life_cycle if arguments else self._limits.registration
-        found: list[Contribution[Any]] = []
-        for plugin in self._active(*about.groups):
-            for implementation in plugin.implementations.get(hook, ()):
-                given = [arguments[name] for name in implementation.argnames]
-                call = partial(_values, implementation.function, given, about)
-                for values in self._limited(plugin, hook, call, seconds):
-                    sound = [one for one in values if _is_a(one, about.gives)]
-                    found += [Contribution(value=one, source=plugin) for one in sound]
-                    for one in values:
-                        if not _is_a(one, about.gives):
-                            kind = _name_of_kind(about)
-                            detail = f"returned {type(one).__name__} instead of {kind}"
-                            self._problems.add(plugin, hook, detail)
-        return found
+        return any(hook in one.hooks for one in self._active(GROUPS_OF_HOOK[hook]))
 
     def call(
         self,
@@ -245,27 +229,45 @@ class Plugins:
 
     def complain(self, provided: Contribution[Any], what: str, detail: str) -> None:
         """Report something that a plugin did wrong without raising, such as a senseless answer."""
-        self._problems.add(provided.source, what, detail)
+        self._report(provided.source, what, detail)
 
-    def load_all(self) -> None:
-        """Load every plugin and ask for all it offers, so that the report is complete."""
-        self._active(*GROUPS)
-        for hook in GROUPS_OF_HOOK:
-            if hook.endswith("s") and hook != "grove_insights":
-                self._offered(hook)
+    def _report(self, source: Plugin, what: str, error: Exception | str) -> str:
+        """Report a problem once, and say it in a line; that no time is left is one for all."""
+        problem = PluginProblem(source=source, what=what, detail=describe_error(error))
+        is_out_of_time = isinstance(error, NoTimeLeftError)
+        if problem not in self.problems and not (is_out_of_time and self._is_out_of_time):
+            self.problems.append(problem)
+            self._on_problem(problem)
+        self._is_out_of_time = self._is_out_of_time or is_out_of_time
+        return problem.detail
 
-    def report(self) -> PluginReport:
-        """Return what has become of each plugin so far, without loading any."""
-        return PluginReport(plugins=tuple(self._plugins), problems=self._problems.everything())
+    def _ask(
+        self, hook: str, take: Callable[[Any], list[T]], **arguments: object
+    ) -> list[Contribution[T]]:
+        """Call a hook's implementations one by one, and take the sound values they give."""
+        seconds = self._limits.life_cycle if arguments else self._limits.registration
+        found: list[Contribution[T]] = []
+        for plugin in self._active(GROUPS_OF_HOOK[hook]):
+            for one in plugin.implementations.get(hook, ()):
+                given = [arguments[name] for name in one.argnames]
+                call = partial(_call_and_take, take, one.function, given)
+                for values in self._limited(plugin, hook, call, seconds):
+                    found += [Contribution(value=value, source=plugin) for value in values]
+        return found
 
-    def _offered(self, hook: str) -> list[Contribution[Any]]:
+    def _offered(
+        self, hook: str, kind: type[T], family: str = GENERAL_GROUP
+    ) -> list[Contribution[T]]:
         """Bring what plugins offer into order; of several with one name the first is used."""
         if hook not in self._offers:
-            self._offers[hook] = self._chosen(hook, self.ask(hook))
+            self._offers[hook] = self._chosen(
+                hook, family, self._ask(hook, partial(_list_of, kind))
+            )
         return list(self._offers[hook])
 
-    def _chosen(self, hook: str, offers: list[Contribution[Any]]) -> list[Contribution[Any]]:
-        family = _HOOKS[hook].family
+    def _chosen(
+        self, hook: str, family: str, offers: list[Contribution[T]]
+    ) -> list[Contribution[T]]:
         order = self._settings.order(family)
         offers.sort(
             key=lambda one: (
@@ -273,7 +275,7 @@ class Plugins:
                 not one.source.first_party,
             )
         )
-        chosen: list[Contribution[Any]] = []
+        chosen: list[Contribution[T]] = []
         first: dict[str, Plugin] = {}
         for offer in offers:
             name = offer.name
@@ -286,7 +288,7 @@ class Plugins:
                 chosen.append(offer)
             else:
                 detail = f"{name} is provided by {used} as well, which is used"
-                self._problems.add(offer.source, hook, detail)
+                self._report(offer.source, hook, detail)
         return chosen
 
     def _limited(
@@ -298,25 +300,21 @@ class Plugins:
         try:
             return (call_limited(function, seconds, self._deadline),)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            self._problems.add(plugin, what, error)
+            self._report(plugin, what, error)
             if isinstance(error, TimeLimitError):
                 self._hung.add((plugin, what))
             return ()
 
-    def _active(self, *groups: str) -> Sequence[Plugin]:
+    def _active(self, groups: Sequence[str]) -> Iterable[Plugin]:
         """Return the usable plugins of some groups, loading what is not loaded yet."""
-        for group in groups:
-            if group not in self._loaded:
-                self._loaded.add(group)
-                for plugin in self._plugins:
-                    if plugin.group == group and plugin.state is PluginState.NOT_LOADED:
-                        self._load(plugin)
-        found: dict[int, Plugin] = {}
-        for group in groups:
-            for plugin in self._plugins:
-                if plugin.group == group and plugin.state is PluginState.ACTIVE:
-                    found.setdefault(id(plugin.instance), plugin)
-        return [*found.values()]
+        asked: dict[int, Plugin] = {}
+        for plugin in self.found:
+            if plugin.group in groups:
+                if plugin.state is PluginState.NOT_LOADED:
+                    self._load(plugin)
+                if plugin.state is PluginState.ACTIVE:
+                    asked.setdefault(id(plugin.instance), plugin)
+        return asked.values()
 
     def _load(self, plugin: Plugin) -> None:
         """Load one plugin; whatever it does wrong ends in the report."""
@@ -328,64 +326,46 @@ class Plugins:
             refused = isinstance(error, _RefusedError | pluggy.PluginValidationError)
             plugin.state = PluginState.REFUSED if refused else PluginState.FAILED
             plugin.implementations = {}
-            plugin.detail = self._problems.add(plugin, LOADING, error)
+            plugin.detail = self._report(plugin, LOADING, error)
         plugin.milliseconds = round((time.perf_counter() - started) * 1000, 1)
 
     def _import(self, plugin: Plugin) -> None:
         seconds = self._limits.load
         importing = partial(import_target, plugin.target)
         plugin.instance, api = call_limited(importing, seconds, self._deadline)
-        self._check_api(plugin, api)
-        # Looking through an object can run its code, too.
-        registering = partial(self._register, plugin.entry_point, plugin.instance)
-        plugin.implementations, warnings = call_limited(registering, seconds, self._deadline)
-        for name in plugin.hooks:
-            if plugin.group not in GROUPS_OF_HOOK[name]:
-                groups = " or ".join(GROUPS_OF_HOOK[name])
-                warnings.append(
-                    (name, f"is never called in {plugin.group}; it belongs in {groups}")
-                )
-        if not plugin.hooks:
-            warnings.append((LOADING, "implements no hook of grove"))
-        for what, detail in warnings:
-            self._problems.add(plugin, what, detail)
-
-    def _check_api(self, plugin: Plugin, api: object) -> None:
-        if api is None:
-            return
-        if type(api) is not int:
-            self._problems.add(plugin, "grove_api", f"is no whole number such as {GROVE_API}")
-        elif api != GROVE_API:
+        if api is not None and type(api) is not int:
+            self._report(plugin, "grove_api", f"is no whole number such as {GROVE_API}")
+        elif api not in (None, GROVE_API):
             older = plugin.distribution if api < GROVE_API else "grove-core"
             raise _RefusedError(
                 f"was written for plugin API {api}; this grove speaks {GROVE_API}: upgrade {older}"
             )
+        # Looking through an object can run its code, too.
+        registering = partial(self._register, plugin)
+        for what, detail in call_limited(registering, seconds, self._deadline):
+            self._report(plugin, what, detail)
 
-    def _register(
-        self, name: str, instance: object
-    ) -> tuple[dict[str, tuple[pluggy.HookImpl, ...]], list[tuple[str, str]]]:
-        """Let pluggy check a plugin; the second result is what is odd about it."""
-        registry = self._registry
+    def _register(self, plugin: Plugin) -> list[tuple[str, str]]:
+        """Let pluggy check a plugin; what is odd about it comes back."""
+        registry, instance = self._registry, plugin.instance
         if not any(instance is known for _, known in registry.list_name_plugin()):
-            registry.register(instance, name)
-        warnings = [
-            (name, "is not marked with @hookimpl") for name in _unmarked(registry, instance)
-        ]
+            registry.register(instance, plugin.entry_point)
+        odd = [(name, "is not marked with @hookimpl") for name in _unmarked(registry, instance)]
         implementations: dict[str, tuple[pluggy.HookImpl, ...]] = {}
         for caller in registry.get_hookcallers(instance) or ():
-            own = tuple(each for each in caller.get_hookimpls() if each.plugin is instance)
-            if caller.has_spec():
-                implementations[caller.name] = own
-                for one in own:
-                    if one.wrapper or one.hookwrapper:
-                        why = "is a wrapper; grove calls every implementation by itself"
-                        raise _RefusedError(f"{caller.name} {why}")
-                    if iscoroutinefunction(one.function):
-                        why = "is a coroutine function; grove calls plain functions"
-                        raise _RefusedError(f"{caller.name} {why}")
-            elif not all(each.optionalhook for each in own):
-                warnings.append((caller.name, f"is no hook of plugin API {GROVE_API}"))
-        return dict(sorted(implementations.items())), warnings
+            hook = caller.name
+            own = tuple(one for one in caller.get_hookimpls() if one.plugin is instance)
+            groups = GROUPS_OF_HOOK.get(hook)
+            if groups is not None:
+                implementations[hook] = own
+                _refuse_what_is_called_otherwise(hook, own)
+                if plugin.group not in groups:
+                    wrong = f"is never called in {plugin.group}; it belongs in"
+                    odd.append((hook, f"{wrong} {' or '.join(groups)}"))
+            elif not all(one.optionalhook for one in own):
+                odd.append((hook, f"is no hook of plugin API {GROVE_API}"))
+        plugin.implementations = dict(sorted(implementations.items()))
+        return odd if implementations else [*odd, (LOADING, "implements no hook of grove")]
 
     @cached_property
     def _registry(self) -> pluggy.PluginManager:
@@ -395,7 +375,7 @@ class Plugins:
         return registry
 
 
-def import_target(target: str) -> tuple[object, object]:
+def import_target(target: str) -> tuple[object, Any]:
     """Import what an entry point names; the second result is the API it was written for."""
     module_name, _, path = target.partition(":")
     module = import_module(module_name.strip())
@@ -418,28 +398,39 @@ def _unmarked(registry: pluggy.PluginManager, instance: object) -> list[str]:
     ]
 
 
-def _values(function: Callable[..., Any], given: Sequence[object], about: _Hook) -> list[Any]:
-    """Call an implementation and take its values, within its time limit."""
-    answer = function(*given)
-    if about.gives is None or (not about.is_list and answer is None):
+def _refuse_what_is_called_otherwise(hook: str, own: Iterable[pluggy.HookImpl]) -> None:
+    for one in own:
+        if one.wrapper or one.hookwrapper:
+            raise _RefusedError(f"{hook} is a wrapper; grove calls every implementation by itself")
+        if iscoroutinefunction(one.function):
+            raise _RefusedError(f"{hook} is a coroutine function; grove calls plain functions")
+
+
+def _call_and_take(
+    take: Callable[[Any], list[T]], function: Callable[..., object], given: Sequence[object]
+) -> list[T]:
+    return take(function(*given))
+
+
+def _list_of(kind: type[T], answer: object) -> list[T]:
+    if isinstance(answer, kind) or not isinstance(answer, list | tuple):
+        found = type(answer).__name__
+        raise PluginError(f"returned {found} instead of a list of {kind.__name__}")
+    for one in answer:
+        if not isinstance(one, kind):
+            raise PluginError(f"returned {type(one).__name__} instead of {kind.__name__}")
+    return list(answer)
+
+
+def _objections(answer: object) -> list[Rejection]:
+    if answer is None:
         return []
-    if not about.is_list:
-        return [answer]
-    if isinstance(answer, list | tuple) and not _is_a(answer, about.gives):
-        return list(answer)
-    raise PluginError(
-        f"returned {type(answer).__name__} instead of a list of {_name_of_kind(about)}"
-    )
+    if not isinstance(answer, Rejection):
+        raise PluginError(f"returned {type(answer).__name__} instead of Rejection")
+    if not answer.reason.strip():
+        raise PluginError("returned a Rejection without a reason")
+    return [answer]
 
 
-def _is_a(value: object, kind: type | str | None) -> bool:
-    if kind == "Insight":
-        # Hooks import no statistics; a plugin that gives insights has imported them.
-        from grove_core.model.statistics import Insight
-
-        return isinstance(value, Insight)
-    return isinstance(kind, type) and isinstance(value, kind)
-
-
-def _name_of_kind(about: _Hook) -> str:
-    return about.gives if isinstance(about.gives, str) else getattr(about.gives, "__name__", "None")
+def _nothing(_: object) -> list[object]:
+    return []

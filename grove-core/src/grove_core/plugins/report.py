@@ -1,6 +1,6 @@
 """The plugins that were found, what became of each, and what went wrong."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
@@ -9,7 +9,6 @@ from attrs import define, field
 
 from grove_core.errors import PluginError
 from grove_core.model.value import Value, frozen
-from grove_core.plugins.limits import NoTimeLeftError
 from grove_core.text import clean_line
 
 _DETAIL_LENGTH: Final = 300
@@ -76,50 +75,12 @@ class PluginProblem(Value):
         return f"{self.source}: {self.what}: {self.detail}"
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class PluginReport(Value):
-    """All plugins, and all that went wrong in this process so far."""
-
-    plugins: tuple[Plugin, ...]
-    problems: tuple[PluginProblem, ...]
-
-
-class ProblemList:
-    """Collects problems and passes each on once."""
-
-    def __init__(self, on_problem: Callable[[PluginProblem], None]) -> None:
-        self._problems: dict[PluginProblem, None] = {}
-        self.tell(on_problem)
-
-    def tell(self, on_problem: Callable[[PluginProblem], None]) -> None:
-        """Pass new problems on to another observer from here on."""
-        self._on_problem = on_problem
-        self._out_of_time = False
-
-    def add(self, source: Plugin, what: str, error: Exception | str) -> str:
-        """Note a problem and say it in one line; that no time is left is noted once for all."""
-        detail = (
-            clean_line(error, _DETAIL_LENGTH) if isinstance(error, str) else describe_error(error)
-        )
-        is_known = isinstance(error, NoTimeLeftError) and self._out_of_time
-        self._out_of_time = self._out_of_time or isinstance(error, NoTimeLeftError)
-        problem = PluginProblem(source=source, what=what, detail=detail)
-        if problem not in self._problems and not is_known:
-            self._problems[problem] = None
-            self._on_problem(problem)
-        return detail
-
-    def everything(self) -> tuple[PluginProblem, ...]:
-        """List the problems, oldest first."""
-        return tuple(self._problems)
-
-
-def describe_error(error: Exception) -> str:
-    """Say what an exception says; its class may be a plugin's own."""
+def describe_error(error: Exception | str) -> str:
+    """Say in a line what an exception says; its class may be a plugin's own."""
     try:
         message = str(error)
     except Exception:  # noqa: BLE001 - the exception's __str__ is the plugin's code
         message = "(its message cannot be read)"
-    if not isinstance(error, PluginError):
+    if not isinstance(error, str | PluginError):
         message = f"{type(error).__name__}: {message}"
     return clean_line(message, _DETAIL_LENGTH)

@@ -85,7 +85,7 @@ def blocked_plugins(project: Project, group: str | None = None) -> Sequence[Bloc
     """Find the plugins that are switched off, of one group or of all."""
     return [
         _describe(entry, project)
-        for entry in project.plugins.report().plugins
+        for entry in project.plugins.found
         if entry.state is PluginState.BLOCKED and group in (None, entry.group)
     ]
 

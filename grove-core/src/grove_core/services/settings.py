@@ -191,7 +191,7 @@ def _absence(project: Project, group: str, name: str, known: Collection[str]) ->
     for blocked in blocked_plugins(project, group):
         if blocked.name == name:
             return f"is blocked by {blocked.by}: {blocked.fix[:1].lower()}{blocked.fix[1:]}"
-    for entry in project.plugins.report().plugins:
+    for entry in project.plugins.found:
         if (entry.group, entry.name) == (group, name):
             return f"is {entry.state.value}: `grove plugins` says why"
     near = get_close_matches(name, known, n=1)
@@ -226,5 +226,5 @@ def _without_effect(project: Project, read: Collection[str]) -> Iterator[str]:
 def _known_names(project: Project, group: str) -> Collection[str]:
     plugins = project.plugins
     offered = plugins.memory_backends() if group == BACKEND_GROUP else plugins.ticket_probes()
-    names = [one.name for one in plugins.report().plugins if one.group == group]
+    names = [one.name for one in plugins.found if one.group == group]
     return sorted({*names, *(one.value.name for one in offered)})

@@ -34,7 +34,7 @@ def contracts_of(rows: Sequence[Any], like: str) -> dict[str, type]:
         found |= _named(PluginContract, f"{plugin.group}:{plugin.name}", attributes)
         plugins = Plugins([plugin], PluginSettings(), lambda _: None)
         plugins.load_all()
-        if plugins.report().plugins[0].state is not PluginState.ACTIVE:
+        if plugins.found[0].state is not PluginState.ACTIVE:
             continue  # the plugin's own contract tells why
         for spec in plugins.memory_backends():
             for area in _areas_of(spec.value, like):

@@ -81,7 +81,7 @@ class PluginRules:
         assert api <= GROVE_API
         plugins, problems = self.loaded()
         plugins.load_all()
-        (entry,) = plugins.report().plugins
+        (entry,) = plugins.found
         assert (entry.state, entry.detail) == (PluginState.ACTIVE, "")
         assert entry.hooks
         assert problems == []
