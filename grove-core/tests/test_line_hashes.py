@@ -2,16 +2,21 @@
 
 import difflib
 
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.line_hashes import changed_lines, print_of
+from grove_core.services.session_mode import changed_lines, sum_up
 
 LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"", b"\xff", b"long line " * 9]), max_size=12)
 
 
-def taken(content, most_lines=1000):
-    return print_of(content, most_lines=most_lines)
+def taken(content):
+    return sum_up("a.txt", content)
+
+
+def beyond(content):
+    return evolve(taken(content), line_hashes=None)
 
 
 def text(lines):
@@ -39,10 +44,8 @@ def test_a_changed_line_counts_twice_and_a_last_one_needs_no_newline():
 
 
 def test_beyond_the_bound_the_numbers_of_lines_are_compared():
-    long = taken(b"x\n" * 30, most_lines=20)
-    assert long.line_hashes is None
-    assert long.lines == 30
-    assert changed_lines(long, taken(b"y\n" * 45, most_lines=20)) == 15
-    assert changed_lines(long, taken(b"y\n" * 30, most_lines=20)) == 1
-    assert changed_lines(long, taken(b"x\n" * 30, most_lines=20)) == 0
-    assert changed_lines(taken(b"", most_lines=20), long) == 30
+    long = beyond(b"x\n" * 30)
+    assert changed_lines(long, beyond(b"y\n" * 45)) == 15
+    assert changed_lines(long, taken(b"y\n" * 30)) == 1
+    assert changed_lines(long, beyond(b"x\n" * 30)) == 0
+    assert changed_lines(taken(b""), long) == 30

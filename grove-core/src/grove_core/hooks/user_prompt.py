@@ -92,9 +92,9 @@ def _with_baseline(project: "Project", session: Session) -> Session:
     """Take the baseline that git was too slow for at the start: no work has been done yet."""
     if session.baseline is not None or not session.session_mode:
         return session
-    from grove_core.services.session_mode import begin_from_here
+    from grove_core.services.session_mode import renew_baseline
 
-    return begin_from_here(project, session)
+    return renew_baseline(project, session)
 
 
 def _goes_on(intent: CloseIntent) -> bool:

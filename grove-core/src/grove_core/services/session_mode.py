@@ -1,7 +1,11 @@
 """Session mode: how much a session has changed since its baseline."""
 
+import base64
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
 from typing import TYPE_CHECKING, Final
@@ -14,7 +18,6 @@ from grove_core.environment import fingerprint
 from grove_core.gate.stopping import passes_as_small
 from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
 from grove_core.hosts import claude_code
-from grove_core.line_hashes import ContentPrint, changed_lines, print_of
 from grove_core.model.gate import SessionChange
 from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
 
@@ -27,8 +30,10 @@ DIFF_SECONDS: Final = 5.0
 # that the baseline had no room for counts once it is younger than the baseline.
 MOST_FILES: Final = 300
 MOST_FILE_BYTES: Final = 512 * 1024
-MOST_LINES: Final = 5_000
-MOST_LINES_IN_ALL: Final = 50_000
+MOST_LINES: Final = 50_000
+_TEXT_PROBE_BYTES: Final = 8000
+# Binary files have no lines, whatever changes in them.
+_BINARY: Final = "binary"
 
 
 def with_environment(project: "Project", session: Session, *, look: bool = False) -> Session:
@@ -85,10 +90,7 @@ def take_baseline(
     return Baseline(
         taken_at=project.now,
         head=tree.head,
-        dirty=tuple(
-            DirtyFile(path=path, digest=look.digest, line_hashes=look.line_hashes, lines=look.lines)
-            for path, look in digests_of(os.fspath(top), paths)
-        ),
+        dirty=tuple(_within_bounds(look_at(top, path) for path in paths[:MOST_FILES])),
         excluded=excluded,
         transcript_offset=transcript_offset,
     )
@@ -104,14 +106,7 @@ def first_measurement(project: "Project", baseline: Baseline) -> Measurement | N
 
 
 def renew_baseline(project: "Project", session: Session) -> Session:
-    """Take the baseline anew where a session has one."""
-    if session.baseline is None:
-        return session
-    return begin_from_here(project, session)
-
-
-def begin_from_here(project: "Project", session: Session) -> Session:
-    """Take a session's baseline, and store it."""
+    """Take a session's baseline from here on, and store it."""
     baseline = take_baseline(project, session)
     measurement = first_measurement(project, baseline)
     return project.sessions.update(
@@ -174,14 +169,9 @@ def _count(
     top: Path, tree: git.WorkTree, baseline: Baseline, prefixes: tuple[str, ...]
 ) -> int | None:
     """Count lines: files that were dirty then by their prints, all others by git."""
-    total = sum(
-        changed_lines(_print_of(file), digest_of(os.fspath(top), file.path))
-        for file in baseline.dirty
-    )
-    nothing = ContentPrint(digest="", lines=0, line_hashes="")
-    for path in _others(top, baseline, without(prefixes, tree.untracked))[:MOST_FILES]:
-        look = digest_of(os.fspath(top), path)
-        total += changed_lines(nothing, look) if look.lines else 0
+    total = sum(changed_lines(file, look_at(top, file.path)) for file in baseline.dirty)
+    new = _others(top, baseline, without(prefixes, tree.untracked))
+    total += sum(look_at(top, path).lines for path in new[:MOST_FILES])
     changed = _others(top, baseline, without(prefixes, tree.changed))
     if tree.head == baseline.head and not changed:
         return total
@@ -211,10 +201,6 @@ def _prefixes(root: Path, top: Path, excluded: Iterable[str]) -> tuple[str, ...]
     return seen_from_top(os.fspath(root), os.fspath(top), excluded)
 
 
-def _print_of(file: DirtyFile) -> ContentPrint:
-    return ContentPrint(digest=file.digest, lines=file.lines, line_hashes=file.line_hashes)
-
-
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
@@ -222,31 +208,56 @@ def _size(path: Path) -> int:
         return 0
 
 
-def digests_of(top: str, paths: Sequence[str]) -> Iterator[tuple[str, ContentPrint]]:
-    """Digest files, within bounds."""
-    room = MOST_LINES_IN_ALL
-    for path in paths[:MOST_FILES]:
-        look = digest_of(top, path)
-        hashes = look.line_hashes if look.lines <= room else None
-        room -= look.lines if hashes is not None else 0
-        yield path, look._replace(line_hashes=hashes)
+def _within_bounds(looks: Iterable[DirtyFile]) -> Iterator[DirtyFile]:
+    """Leave out the hashes of lines for which there is no room."""
+    room = MOST_LINES
+    for look in looks:
+        if look.lines > room:
+            yield evolve(look, line_hashes=None)
+        else:
+            room -= look.lines
+            yield look
 
 
-def digest_of(top: str, path: str) -> ContentPrint:
-    """Digest a file; one that is gone has no lines, and a link is what it says."""
-    full = Path(top, path)
+def look_at(top: Path, path: str) -> DirtyFile:
+    """Sum up a file; one that is gone has no lines, and a link is what it says."""
+    full = top / path
     try:
         status = full.lstat()
         if S_ISLNK(status.st_mode):
-            return print_of(os.fsencode(full.readlink()), most_lines=MOST_LINES)
+            return sum_up(path, os.fsencode(full.readlink()))
         if not S_ISREG(status.st_mode):
-            return ContentPrint(digest="special", lines=0, line_hashes=None)
+            return DirtyFile(path=path, digest="special")
         with full.open("rb") as file:
             content = file.read(MOST_FILE_BYTES)
     except OSError:
-        return ContentPrint(digest="", lines=0, line_hashes="")
-    look = print_of(content, most_lines=MOST_LINES)
-    if status.st_size <= MOST_FILE_BYTES or look.is_binary:
+        return DirtyFile(path=path, digest="", line_hashes="")
+    look = sum_up(path, content)
+    if status.st_size <= MOST_FILE_BYTES or look.digest == _BINARY:
         return look
-    digest = f"{status.st_size}@{status.st_mtime_ns}"
-    return look._replace(digest=digest, line_hashes=None)
+    return evolve(look, digest=f"{status.st_size}@{status.st_mtime_ns}", line_hashes=None)
+
+
+def sum_up(path: str, content: bytes) -> DirtyFile:
+    """Keep of a content what tells how many lines of it have changed."""
+    if b"\0" in content[:_TEXT_PROBE_BYTES]:  # as git sees it
+        return DirtyFile(path=path, digest=_BINARY)
+    hashes = [zlib.crc32(line) for line in content.splitlines()]
+    packed = base64.b64encode(struct.pack(f"<{len(hashes)}I", *hashes)).decode("ascii")
+    digest = f"{len(content)}-{zlib.crc32(content):08x}"
+    return DirtyFile(path=path, digest=digest, line_hashes=packed, lines=len(hashes))
+
+
+def changed_lines(before: DirtyFile, after: DirtyFile) -> int:
+    """Count added plus deleted lines between two contents of a file; moved lines do not count."""
+    if before.digest == after.digest or _BINARY in (before.digest, after.digest):
+        return 0
+    if before.line_hashes is None or after.line_hashes is None:
+        return max(1, abs(after.lines - before.lines))
+    old, new = _unpack(before.line_hashes), _unpack(after.line_hashes)
+    return max(1, (old - new).total() + (new - old).total())
+
+
+def _unpack(line_hashes: str) -> Counter[int]:
+    packed = base64.b64decode(line_hashes)
+    return Counter(struct.unpack(f"<{len(packed) // 4}I", packed))

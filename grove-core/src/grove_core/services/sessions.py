@@ -95,7 +95,7 @@ def update_session(
     if session.gate.status is not gate.status and observed:
         project.plugins.gate_changed(session, gate, session.gate, cause)
     # Last, since it asks git: what is said above must be on disk if that takes too long.
-    if any(decision.baseline_moves for decision in decisions):
+    if session.baseline is not None and any(one.baseline_moves for one in decisions):
         from grove_core.services.session_mode import renew_baseline
 
         session = renew_baseline(project, session)
