@@ -114,7 +114,6 @@ site-serve: setup ## Show the documentation on a loopback port, and follow chang
 reference: setup ## Write what the documentation takes from the code, and take the pictures of terminals.
 	$(BIN)/python scripts/generate_reference.py
 	$(BIN)/python scripts/screenshots.py
-	$(BIN)/python scripts/readme_transcript.py
 
 .PHONY: bench
 bench: setup ## Measure what hooks and numbers cost; writes tables into docs/dev/.

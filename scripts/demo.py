@@ -124,7 +124,7 @@ def expect(done: subprocess.CompletedProcess[str], exit_code: int) -> str:
 def context_of(output: str) -> str:
     """Take the text for the agent out of a SessionStart answer."""
     if not output.strip():
-        return "(nothing)"
+        return "(nothing fits yet)"
     return str(json.loads(output)["hookSpecificOutput"]["additionalContext"])
 
 
@@ -148,34 +148,42 @@ def main() -> None:
     show("$ grove init\n" + expect(scratch.grove("init"), 0))
 
     step(f"2. A session starts; the ticket in progress is app-1, “{bug}”")
-    show(context_of(expect(scratch.hook("session-start", "SessionStart-startup", "monday"), 0)))
+    done = expect(scratch.hook("session-start", "SessionStart-startup", "monday"), 0)
+    show(f"$ grove hook session-start\n{context_of(done)}")
 
     step("3. The agent fixes the bug and closes the ticket; grove lets it happen")
     (scratch.project / "auth" / "login.py").write_text("def login(user):\n    return user\n")
     close_ticket(scratch, "monday", "app-1", bug)
 
-    step("4. The agent wants to stop; grove holds it once (exit code 2) and tells it why")
-    show(expect(scratch.hook("stop", "Stop-first", "monday"), 2))
+    step("4. The agent wants to stop; grove stops it once (exit code 2) and tells it why")
+    show("$ grove hook stop\n" + expect(scratch.hook("stop", "Stop-first", "monday"), 2))
 
     step("5. The agent writes down what it learned")
-    text = json.dumps(LEARNING, indent=2)
-    show(expect(scratch.grove("reflect", "--session-id", "monday", stdin=text), 0))
+    reflect = ("reflect", "--session-id", "monday")
+    done = expect(scratch.grove(*reflect, stdin=json.dumps(LEARNING)), 0)
+    show(f"$ grove {' '.join(reflect)} <<< '{{\"candidates\": [ … ]}}'\n{done}")
 
-    step("6. It stops again; the gate is open (exit code 0, nothing printed)")
-    done = scratch.hook("stop", "Stop-after-block", "monday")
-    show(expect(done, 0) or "(approved)")
+    step("6. It stops again, and the gate is open (exit code 0, nothing printed)")
+    show("$ grove hook stop\n" + expect(scratch.hook("stop", "Stop-after-block", "monday"), 0))
     expect(scratch.hook("session-end", "SessionEnd-other", "monday"), 0)
 
-    step("7. The learning lies in .grove/learnings/, to be committed and reviewed like code")
+    step("7. The learning is a file in .grove/learnings/, to be committed and reviewed like code")
     (file,) = (scratch.project / ".grove" / "learnings").iterdir()
-    learnings = file.read_text()
-    show(learnings[learnings.index("### [") :])
+    show(f"$ cat .grove/learnings/{file.name}\n{file.read_text()}")
 
     step("8. The next session works on app-2, “Remember me on the login page”, and is told")
     scratch.ticket("app-2", "Remember me on the login page", "in_progress")
-    show(context_of(expect(scratch.hook("session-start", "SessionStart-startup", "tuesday"), 0)))
+    done = expect(scratch.hook("session-start", "SessionStart-startup", "tuesday"), 0)
+    show(f"$ grove hook session-start\n{context_of(done)}")
 
-    print(f"\nThe scratch repository is left for you at {scratch.project}")
+    step("9. It helped, and the agent says so; use is counted, and decides what is shown next")
+    used = ("ref", file.stem, "--how", "compared aware times")
+    done = expect(scratch.grove(*used, "--session-id", "tuesday"), 0)
+    show(f"$ grove ref {file.stem} --how 'compared aware times'\n{done}")
+    show("$ grove stats\n" + expect(scratch.grove("stats"), 0).partition("\n\n")[0])
+
+    grove = f"HOME={scratch.base / 'home'} {GROVE} -C {scratch.project}"
+    print(f"\nThe scratch repository is left for you. Try:\n  {grove} list\n  {grove} stats")
     print(f"To remove it: rm -r {scratch.base}")
 
 

@@ -76,43 +76,36 @@ class ScratchProject:
         self._silently("git", "init", "--quiet")
         self._silently("grove", "init")
 
-    def held(self) -> str:
-        """The agent has closed a ticket and wants to stop."""
+    def demo(self) -> str:
+        """A ticket is closed, the stop is held, a learning is stored, the next session gets it."""
         self._work("monday", "shop-1")
-        text = self._hook("stop", "monday")
-        return f"{self._typed('tissue status shop-1 closed')}shop-1\n\n{_folded(text)}"
-
-    def reflected(self) -> str:
-        """It reflects, and may stop."""
-        self._work("monday", "shop-1")
-        self._hook("stop", "monday")
-        typed = self._typed("grove reflect --session-id monday < learning.json")
-        candidates = json.dumps({"candidates": [CANDIDATE]})
-        stored = self._silently("grove", "reflect", "--session-id", "monday", stdin=candidates)
-        listed = self._silently("sh", "-c", "tail -n 12 .grove/learnings/*.md")
-        typed_too = self._typed("tail -n 12 .grove/learnings/*.md")
-        return f"{typed}{stored}\n{typed_too}{_folded(listed)}"
-
-    def next_session(self) -> str:
-        """Another session starts, with a ticket about the same."""
-        self.reflected()
+        stopped = self._hook("stop", "monday")
+        stored = self._silently(
+            *("grove", "reflect", "--session-id", "monday"),
+            stdin=json.dumps({"candidates": [CANDIDATE]}),
+        )
         self._ticket("shop-2", "in_progress")
         answer = json.loads(self._hook("session-start", "tuesday", source="startup"))
-        return _folded(answer["hookSpecificOutput"]["additionalContext"])
-
-    def status(self) -> str:
-        """A session that owes a reflection."""
-        self._work("monday", "shop-1")
-        return self._shown("grove status")
+        told = answer["hookSpecificOutput"]["additionalContext"]
+        steps = (
+            (
+                "The agent closes a ticket.",
+                "tissue status shop-1 closed",
+                "shop-1\n",
+            ),
+            ("It wants to stop. grove stops it, once.", "grove hook stop", stopped),
+            ("It writes down what it learned.", "grove reflect < learning.json", stored),
+            ("The next session works on orders, too.", "grove hook session-start", told),
+        )
+        return "\n".join(
+            f"\x1b[1m# {title}\x1b[0m\n{self._typed(line)}{_folded(text.replace(scratch, ''))}"
+            for title, line, text in steps
+        )
 
     def stats(self) -> str:
         """A project with a past of twelve weeks."""
         self._have_a_past()
         return self._shown("grove stats")
-
-    def doctor(self) -> str:
-        """A project whose hooks are not registered."""
-        return "\n".join(_folded(line) for line in self._shown("grove doctor").split("\n"))
 
     # --- what is done -------------------------------------------------------------------------
 

@@ -209,12 +209,8 @@ def text_of(svg: str) -> str:
 
 
 SHOWN: Final[dict[str, Picture]] = {
-    "held": Picture("The agent wants to stop", ScratchProject.held),
-    "reflected": Picture("It writes down what it learned", ScratchProject.reflected),
-    "next-session": Picture("What the next session starts with", ScratchProject.next_session),
-    "status": Picture("grove status", ScratchProject.status),
+    "demo": Picture("grove, once through", ScratchProject.demo),
     "stats": Picture("grove stats", ScratchProject.stats),
-    "doctor": Picture("grove doctor", ScratchProject.doctor),
 }
 
 
