@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
@@ -14,7 +14,7 @@ from grove_core.injection import VIA_FILE, age_in_words
 from grove_core.model.learning import LearningStatus
 from grove_core.model.session import EventType, InjectedLearning, Session
 from grove_core.retrieval.entry import Entry, text_of
-from grove_core.retrieval.ranking import Found, Relevance, rank
+from grove_core.retrieval.ranking import Found, Ranked, Relevance, rank
 from grove_core.services.recall import injected, log_shown
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 from grove_core.stats.lines import instant
@@ -45,14 +45,6 @@ class Closeness(IntEnum):
 _RELEVANCE: Final = {Closeness.EXACT: 1.0, Closeness.TAIL: 0.8, Closeness.DIRECTORY: 0.6}
 
 
-class _Note(NamedTuple):
-    """A learning that names a file, by which path, and its score."""
-
-    entry: Entry
-    named: str
-    score: float
-
-
 def watch_files(project: "Project", session: Session) -> None:
     """Let the hooks of a session look for files that learnings name; a fault is only logged."""
     try:
@@ -79,9 +71,8 @@ def _fresh_list(project: "Project") -> Path | None:
     """
     index = project.finder.index
     path = project.project_cache / _LIST
-    content = index.content
-    mark = content.encode()
-    if mark and _first_line(path) == mark:
+    mark = index.content.encode()
+    if mark and (files.read_bytes(path) or b"").startswith(mark + b"\n"):
         return path
     names = {noted_path(name).rpartition("/")[2] for name, _ in index.named_files()} - {""}
     if not names:
@@ -91,14 +82,6 @@ def _fresh_list(project: "Project") -> Path | None:
     lines = (name.encode("utf-8", "surrogatepass") for name in sorted(names))
     files.replace(path, b"\n".join((mark, *lines, b"")))
     return path
-
-
-def _first_line(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.readline().removesuffix(b"\n")
-    except OSError:
-        return b""
 
 
 def note_of(project: "Project", call: "HookInput") -> str:
@@ -112,46 +95,43 @@ def note_of(project: "Project", call: "HookInput") -> str:
         return ""
     if not (project.project_cache / _LIST).exists():
         watch_files(project, session)
-    notes = _notes(project, session, call.touched_file)
-    shown = _remember(project, session, call, notes) if notes else None
-    if len(notes) <= 1:
+    named = _named(project, session, call.touched_file)
+    ranked = _ranked(project, named)
+    shown = _remember(project, session, ranked, named) if ranked else None
+    if len(ranked) <= 1:
         prefilter.let_be(session.id, call.touched_file)
     if shown is None:
         return ""
     return line_of(
-        learning_id=shown.entry.id,
-        category=shown.entry.category,
-        summary=shown.entry.summary,
-        age=age_in_words(instant(shown.entry.created), project.now),
-        named=shown.named,
+        learning_id=shown.id,
+        category=shown.category,
+        summary=shown.summary,
+        age=age_in_words(instant(shown.created), project.now),
+        named=named[shown.id][1],
     )
 
 
-def _notes(project: "Project", session: Session, path: str) -> list[_Note]:
-    """Find the learnings that name a file and were not shown yet, the best first."""
-    inside = paths_inside(project.root, path)
-    if not inside:
-        return []
-    names = names_of(path, inside)
-    known = {one.learning_id for one in session.injected}
+def _named(project: "Project", session: Session, path: str) -> dict[str, tuple[Closeness, str]]:
+    """Find the learnings that name a file and were not shown yet: how, and by which path."""
     named: dict[str, tuple[Closeness, str]] = {}
+    inside = paths_inside(project.root, path)
+    names = names_of(path, inside) if inside else {}
+    known = {one.learning_id for one in session.injected}
     for noted, learning_id in project.finder.index.named_files():
         name = noted_path(noted)
         closeness = names.get(name)
         if closeness is None or learning_id in known or not is_learning_id(learning_id):
             continue
-        if closeness is Closeness.TAIL and _is_another(project.root / name, path):
+        place = project.root / name
+        is_elsewhere = os.path.lexists(place) and os.path.realpath(place) != os.path.realpath(path)
+        if closeness is Closeness.TAIL and is_elsewhere:
             continue
         named[learning_id] = max(named.get(learning_id, (closeness, noted)), (closeness, noted))
-    return _ranked(project, named)
+    return named
 
 
-def _is_another(place: Path, path: str) -> bool:
-    """Return whether there is a file where a learning says that it is, and it is not this one."""
-    return os.path.lexists(place) and os.path.realpath(place) != os.path.realpath(path)
-
-
-def _ranked(project: "Project", named: dict[str, tuple[Closeness, str]]) -> list[_Note]:
+def _ranked(project: "Project", named: Mapping[str, tuple[Closeness, str]]) -> list[Ranked]:
+    """Rank those of the learnings that may be shown, the best first."""
     found: list[Found] = []
     hidden = project.hidden
     for learning_id, (closeness, _) in named.items():
@@ -166,42 +146,33 @@ def _ranked(project: "Project", named: dict[str, tuple[Closeness, str]]) -> list
     if not found:
         return []
     days = project.config.retrieval.recency_days_to_30_percent
-    usage = project.usage([one.entry.id for one in found])
-    return [
-        _Note(entry=one.entry, named=named[one.entry.id][1], score=round(one.score.total, 4))
-        for one in rank(found, usage, project.now, days)
-    ]
+    return rank(found, project.usage([one.entry.id for one in found]), project.now, days)
 
 
 def _remember(
-    project: "Project", session: Session, call: "HookInput", notes: list[_Note]
-) -> _Note | None:
-    """Keep in the session and in the log what is about to be shown."""
-    added: list[_Note] = []
+    project: "Project",
+    session: Session,
+    ranked: Iterable[Ranked],
+    named: Mapping[str, tuple[Closeness, str]],
+) -> Entry | None:
+    """Keep in the session and in the log which one is about to be shown."""
+    added: list[Ranked] = []
     shown: list[InjectedLearning] = []
 
     def change(stored: Session) -> SessionUpdate:
         known = {one.learning_id for one in stored.injected}
-        new = [one for one in notes if one.entry.id not in known]
+        new = [one for one in ranked if one.entry.id not in known]
         added[:] = new[:1] if _left(project, stored) > 0 else []
-        shown[:] = [injected(project, one.entry, one.score, VIA_FILE) for one in added]
-        trace = [
-            trace_event(
-                EventType.LEARNINGS_INJECTED,
-                project.now,
-                via=VIA_FILE,
-                learnings=one.entry.id,
-                file=one.named,
-            )
-            for one in added
-        ]
-        return SessionUpdate(
-            session=evolve(stored, injected=(*stored.injected, *shown)), trace=trace
-        )
+        shown[:] = [injected(project, one.entry, one.score.total, VIA_FILE) for one in added]
+        changed = evolve(stored, injected=(*stored.injected, *shown))
+        details = [{"learnings": one.entry.id, "file": named[one.entry.id][1]} for one in added]
+        kind = EventType.LEARNINGS_INJECTED
+        trace = [trace_event(kind, project.now, via=VIA_FILE, **each) for each in details]
+        return SessionUpdate(changed, trace=trace)
 
-    update_session(project, new_session(project, call), change, cause="injection")
+    update_session(project, session, change, cause="injection")
     log_shown(project, session.id, shown)
-    return added[0] if added else None
+    return added[0].entry if added else None
 
 
 def noted_path(path: str) -> str:
@@ -212,26 +183,16 @@ def noted_path(path: str) -> str:
 
 def names_of(path: str, inside: Iterable[str]) -> Mapping[str, Closeness]:
     """List what learnings may call a file."""
-    names: dict[str, Closeness] = {}
-    for tail in _tails(noted_path(path)):
-        names[tail] = Closeness.TAIL
-    for one in map(noted_path, inside):
-        for directory in _directories(one):
-            names.setdefault(directory, Closeness.DIRECTORY)
-        names |= dict.fromkeys(_tails(one), Closeness.TAIL)
-    names |= {noted_path(one): Closeness.EXACT for one in inside}
+    exact = [noted_path(one) for one in inside]
+    parts = [one.split("/") for one in exact]
+    names = {
+        "/".join(one[:last]): Closeness.DIRECTORY for one in parts for last in range(1, len(one))
+    }
+    for one in (noted_path(path).split("/"), *parts):
+        names |= {"/".join(one[first:]): Closeness.TAIL for first in range(len(one) - 1)}
+    names |= dict.fromkeys(exact, Closeness.EXACT)
     names.pop("", None)
     return names
-
-
-def _tails(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[first:]) for first in range(len(parts) - 1)]
-
-
-def _directories(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:last]) for last in range(1, len(parts))]
 
 
 def line_of(*, learning_id: str, category: str, summary: str, age: str, named: str) -> str:
