@@ -57,8 +57,8 @@ def collection(learnings, queries, relevant=(), **rules):
 class Everything:
     """Finds what is in, and keeps a record of what was in for the title of each query."""
 
-    def __init__(self):
-        self.seen = {}
+    def __init__(self, seen):
+        self.seen = seen
         self.inside = set()
 
     def admit(self, learnings):
@@ -67,9 +67,6 @@ class Everything:
     def ask(self, query, now):
         self.seen[query.ticket_title] = set(self.inside)
         return Answer(sorted(self.inside))
-
-    def close(self):
-        self.inside.clear()
 
 
 def test_a_naive_second_opinion():
@@ -88,8 +85,8 @@ def test_a_naive_second_opinion():
         ]
         embargo, scope = dice.choice([0 * DAY, DAY, 3 * DAY]), dice.choice(list(PoolScope))
         asked = collection(learnings, queries, embargo=embargo, scope=scope)
-        store = Everything()
-        run(lambda: store, schedule_of(asked), lambda: None)  # noqa: B023
+        seen = {}
+        run(lambda: Everything(seen), schedule_of(asked), lambda: None)  # noqa: B023
         for one in queries:
             may = {
                 other.learning.id
@@ -97,7 +94,7 @@ def test_a_naive_second_opinion():
                 if (other.created == UNKNOWN_TIME or other.created + embargo < one.asked)
                 and (scope is PoolScope.POOLED or one.project in ("", other.project))
             }
-            assert store.seen.get(one.id, set()) == (may if len(may) >= 10 else set()), (
+            assert seen.get(one.id, set()) == (may if len(may) >= 10 else set()), (
                 seed,
                 one.id,
             )
@@ -117,7 +114,6 @@ def test_what_is_not_in_yet_changes_nothing_for_the_default_engine():
         store = engine_for("default", one.learnings, {})()
         store.admit(steps[0].admitted)
         ranked = store.ask(steps[0].query.query, steps[0].now).ranked
-        store.close()
         return [(each.entry.id, each.score.total) for each in ranked]
 
     assert asked(early) == asked(whole)
@@ -166,7 +162,7 @@ def test_noise_is_asked_of_other_projects_only():
     )
     engine = engine_for("all", learnings, {"all": everything})
     calls = []
-    projects = [*projects_of(learnings), *projects_of(learnings[:1], "more")]
+    projects = {**projects_of(learnings), **projects_of(learnings[:1], "more")}
     found = noise(engine, queries, projects, lambda: calls.append(1))
     assert found == {
         ("a", "b"): Share(1, 1),

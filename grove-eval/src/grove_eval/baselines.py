@@ -1,7 +1,5 @@
 """What an engine has to be better than: the newest first, and text scores from the books."""
 
-import re
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import log
@@ -9,16 +7,15 @@ from typing import Final
 
 from grove_core import Query
 from grove_core.retrieval.terms import words
-from grove_core.stemmer import STOP_WORDS
 from grove_eval.collection import CollectedLearning
 
 Scores = Mapping[int, float]
 """A score above zero by the learning's place in the collection."""
 Scorer = Callable[[Query], Scores]
+Field = tuple[Callable[[CollectedLearning], str], float, float]
 
 _SATURATION: Final = 1.2
 _TITLE_WEIGHT: Final = 2.0
-_MOST_WORDS: Final = 120
 
 
 class BM25:
@@ -54,55 +51,34 @@ def recent(learnings: Sequence[CollectedLearning]) -> Scorer:
 
 def bm25(learnings: Sequence[CollectedLearning]) -> Scorer:
     """Score by BM25 of summary, detail and tags as one text."""
-    texts = BM25([words(_whole_text(one)) for one in learnings])
-
-    def score(query: Query) -> Scores:
-        scores: dict[int, float] = {}
-        texts.add_scores(_query_weights(query, title=1.0), 1.0, scores)
-        return scores
-
-    return score
+    return _sum_of(learnings, _FIELDS[:1], title=1.0)
 
 
 def bm25f(learnings: Sequence[CollectedLearning]) -> Scorer:
     """Score by BM25 of the text, and again of summary, tags with category, and words of paths."""
+    return _sum_of(learnings, _FIELDS, title=_TITLE_WEIGHT)
+
+
+def _sum_of(
+    learnings: Sequence[CollectedLearning], fields: Sequence[Field], *, title: float
+) -> Scorer:
     indexes = [
         BM25([words(text_of(one)) for one in learnings], length_share=length_share)
-        for text_of, length_share, _ in _FIELDS
+        for text_of, length_share, _ in fields
     ]
 
     def score(query: Query) -> Scores:
         scores: dict[int, float] = {}
-        wanted = _query_weights(query, title=_TITLE_WEIGHT)
+        # A term that is said ten times is not ten times as important.
+        counts = Counter(words(f"{query.ticket_description}\n{' '.join(query.tags)}"))
+        of_title = Counter(words(query.ticket_title))
+        wanted = {
+            term: 1 + log(counts[term] + title * of_title[term]) for term in counts | of_title
+        }
         paths = dict.fromkeys(words(" ".join(query.files)), 1.0)
-        for index, (text_of, _, weight) in zip(indexes, _FIELDS, strict=True):
+        for index, (text_of, _, weight) in zip(indexes, fields, strict=True):
             index.add_scores(paths if text_of is _paths else wanted, weight, scores)
         return scores
-
-    return score
-
-
-def fts5(learnings: Sequence[CollectedLearning]) -> Scorer:
-    """Score by SQLite's own: FTS5 with its Porter stemmer, summary and tags twice the detail."""
-    database = sqlite3.connect(":memory:")
-    database.execute(
-        "CREATE VIRTUAL TABLE text USING fts5(summary, tags, detail, tokenize = 'porter unicode61')"
-    )
-    rows = (
-        (place, one.learning.summary, " ".join(one.learning.tags), one.learning.detail)
-        for place, one in enumerate(learnings)
-    )
-    database.executemany("INSERT INTO text (rowid, summary, tags, detail) VALUES (?,?,?,?)", rows)
-
-    def score(query: Query) -> Scores:
-        text = " ".join((query.ticket_title, *query.tags, query.ticket_description)).lower()
-        named = dict.fromkeys(re.findall(r"[^\W_]{2,}", text))
-        wanted = [word for word in named if word not in STOP_WORDS][:_MOST_WORDS]
-        found = database.execute(
-            "SELECT rowid, -bm25(text, 2.0, 2.0, 1.0) FROM text WHERE text MATCH ?",
-            (" OR ".join(f'"{word}"' for word in wanted) or '""',),
-        )
-        return dict(found.fetchall())
 
     return score
 
@@ -124,7 +100,7 @@ def _paths(one: CollectedLearning) -> str:
 
 
 # What is scored, how much its length counts, and what it adds to the score of the whole text.
-_FIELDS: Final = (
+_FIELDS: Final[Sequence[Field]] = (
     (_whole_text, 0.75, 1.0),
     (_summary, 0.3, 1.0),
     (_tags, 0.3, 0.45),
@@ -132,16 +108,8 @@ _FIELDS: Final = (
 )
 
 
-def _query_weights(query: Query, *, title: float) -> Mapping[str, float]:
-    """Weigh a query's terms: one that is said ten times is not ten times as important."""
-    counts = Counter(words(f"{query.ticket_description}\n{' '.join(query.tags)}"))
-    of_title = Counter(words(query.ticket_title))
-    return {term: 1 + log(counts[term] + title * of_title[term]) for term in counts | of_title}
-
-
 BASELINES: Final[Mapping[str, Callable[[Sequence[CollectedLearning]], Scorer]]] = {
     "recent": recent,
     "bm25": bm25,
     "bm25f": bm25f,
-    "fts5": fts5,
 }

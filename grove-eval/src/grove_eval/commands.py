@@ -22,7 +22,7 @@ from grove_eval.collection import (
     read_learnings,
     read_queries,
 )
-from grove_eval.engines import Engine, engine_for, names_of_engines
+from grove_eval.engines import DEFAULT, Engine, engine_for
 from grove_eval.reports import EngineNoise, NoiseReport, RunReport
 from grove_eval.schedule import Schedule, schedule_of
 
@@ -88,10 +88,8 @@ def run(
     are left out; those without a relevant one count for silence only.
 
     Engines: `default` (grove's index), `rules`, and as baselines `recent`,
-    `bm25`, `bm25f` and `fts5`; unless some are named `rules`, `bm25f` and `default`. Each is
+    `bm25` and `bm25f`; unless some are named `rules`, `bm25f` and `default`. Each is
     compared with `rules` and `bm25f` where they are measured, else with the first one named.
-    An engine that fails on a query, or takes longer than five seconds, ends the command: in hooks
-    it has no longer, and often less, and the index answers in its place.
 
     Intervals hold 95 % and come from 1,000 resamples of the queries, the same ones each time.
     Milliseconds are the median over the queries of finding and ranking.
@@ -141,10 +139,10 @@ def noise(
     collection = read_collection(corpus, queries, qrels, None) if qrels else None
     learnings = collection.learnings if collection else read_learnings(corpus)
     asked = collection.queries if collection else read_queries(queries)
-    projects = runs.projects_of(learnings)
+    projects = dict(runs.projects_of(learnings))
     for other in other_corpus:
-        projects += runs.projects_of(read_learnings(other), name_of(other))
-    total = sum(not project.owns(query) for project in projects for query in asked)
+        projects |= runs.projects_of(read_learnings(other), name_of(other))
+    total = sum(query.project != project for project in projects for query in asked)
     if not total:
         raise GroveError(f"{corpus} has no project but that of the queries; name --other-corpus")
     chosen = _engines(engines or _ASKED_FOR_NOISE, learnings, injecting=True)
@@ -156,7 +154,7 @@ def noise(
     report = NoiseReport(
         collection=name_of(corpus),
         queries=len(asked),
-        projects=[one.title for one in projects],
+        projects=list(projects),
         engines=[
             EngineNoise(name=name, pairs=found, own=runs.injection_of(own.get(name, ())))
             for name, found in pairs.items()
@@ -181,7 +179,7 @@ def _engines(
     *,
     injecting: bool = False,
 ) -> dict[str, Engine]:
-    known = names_of_engines(ENGINES)
+    known = list(dict.fromkeys([DEFAULT, *ENGINES, *BASELINES]))
     for name in names:
         if name not in known:
             raise _bad_engine(f"there is no engine {name}; there are {', '.join(known)}")

@@ -3,7 +3,7 @@
 This is the one module that reaches into grove's index and ranking: it measures what hooks do.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Final, NamedTuple, Protocol
@@ -53,17 +53,9 @@ class Store(Protocol):
         """Find what fits."""
         ...
 
-    def close(self) -> None:
-        """Free what it holds."""
-
 
 Engine = Callable[[], Store]
 """Opens an empty store."""
-
-
-def names_of_engines(offered: Iterable[str]) -> list[str]:
-    """Name everything that can be measured."""
-    return list(dict.fromkeys([DEFAULT, *offered, *BASELINES]))
 
 
 def engine_for(
@@ -84,8 +76,7 @@ class _IndexStore:
     """What hooks do: the index, and the ranking of what it finds."""
 
     def __init__(self) -> None:
-        self._cache = Cache()
-        self._index = LearningIndex(self._cache)
+        self._index = LearningIndex(Cache())
 
     def admit(self, learnings: Sequence[CollectedLearning]) -> None:
         self._index.put(_SOURCE, map(_entry, learnings), "", whole=False)
@@ -93,9 +84,6 @@ class _IndexStore:
     def ask(self, query: Query, now: datetime) -> Answer:
         ranked = rank(self._index.find(terms_of(query)), {}, now, RECENCY_DAYS)
         return Answer([one.entry.id for one in ranked if one.score.total > 0], ranked, FLOOR)
-
-    def close(self) -> None:
-        self._cache.close()
 
 
 class _PluginStore:
@@ -124,9 +112,6 @@ class _PluginStore:
         ranked = rank(found, {}, now, RECENCY_DAYS)
         return Answer([one.learning.id for _, one in fitting], ranked, self._engine.floor)
 
-    def close(self) -> None:
-        self._admitted.clear()
-
 
 class _BaselineStore:
     """A baseline, which scores all learnings of the collection; those that are not in are cut."""
@@ -149,9 +134,6 @@ class _BaselineStore:
             if place in inside and score > 0
         ]
         return Answer([inside[-place].learning.id for _, _, place in sorted(found, reverse=True)])
-
-    def close(self) -> None:
-        self._inside.clear()
 
 
 def _entry(one: CollectedLearning) -> Entry:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import frozen
 
 from grove_core import Share
+from grove_core.text import counted
 from grove_eval.collection import Collection
 from grove_eval.measures import Estimates
 from grove_eval.runs import EngineSummary, Injection, Noise, Summary
@@ -84,17 +85,17 @@ class RunReport:
 
     def _print_heading(self, console: "Console") -> None:
         rules, schedule = self.collection.rules, self.schedule
-        learnings = _counted(len(self.collection.learnings), "learning")
+        learnings = counted(len(self.collection.learnings), "learning")
         scope = "the query's own project" if rules.scope.value == "project" else "all projects"
         days = rules.embargo / timedelta(days=1)
         embargo = f", embargo {days:g} d" if days else ""
-        asked = f"{_counted(schedule.answerable, 'query')}, {learnings}"
+        asked = f"{counted(schedule.answerable, 'query', 'queries')}, {learnings}"
         console.print(f"{self.collection.name}: {asked}; asked against {scope}{embargo}")
         if few := schedule.too_few_candidates:
-            queries = _counted(few, "query")
+            queries = counted(few, "query", "queries")
             console.print(f"{queries} with fewer than {FEWEST_CANDIDATES} candidates left out")
         if silent := schedule.steps - schedule.answerable:
-            queries = _counted(silent, "query")
+            queries = counted(silent, "query", "queries")
             console.print(f"{queries} without a relevant candidate, asked for silence only")
 
 
@@ -143,7 +144,10 @@ class NoiseReport:
 
     def print(self, console: "Console") -> None:
         """Print it for people."""
-        projects, queries = _counted(len(self.projects), "project"), _counted(self.queries, "query")
+        projects, queries = (
+            counted(len(self.projects), "project"),
+            counted(self.queries, "query", "queries"),
+        )
         console.print(f"{self.collection}: {queries} against {projects}, not their own")
         own = ["of the own project"] if any(one.own for one in self.engines) else []
         _print_table(
@@ -207,17 +211,14 @@ def _share(share: Share) -> str:
     return f"{share.count:,} of {share.total:,}, {100 * share.rate:.1f} % [{low:.1f}, {high:.1f}]"
 
 
-def _counted(number: int, noun: str) -> str:
-    plural = "queries" if noun == "query" else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
-
-
 def _print_table(console: "Console", titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print columns that are as wide as they need to be, below an empty line."""
     if not rows:
         return
-    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=False)]
+    from rich.table import Table
+
+    table = Table(*titles, box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for row in rows:
+        table.add_row(*row)
     console.print()
-    for place, cells in enumerate((titles, *rows)):
-        padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=False))
-        console.print("  ".join(padded).rstrip(), style="" if place else "dim", markup=False)
+    console.print(table)

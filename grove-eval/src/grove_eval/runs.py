@@ -1,8 +1,6 @@
 """Ask engines everything on a schedule, and sum up what they answer."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from itertools import starmap
 from operator import sub
 from statistics import fmean, median
 from time import perf_counter
@@ -61,21 +59,21 @@ def run(engine: Engine, schedule: Schedule, after_each: Callable[[], None]) -> l
     """Ask an engine everything."""
     outcomes = []
     for steps in schedule.pools:
-        with closing(engine()) as store:
-            for step in steps:
-                store.admit(step.admitted)
-                before = perf_counter()
-                answer = store.ask(step.query.query, step.now)
-                seconds = perf_counter() - before
-                outcomes.append(
-                    Outcome(
-                        relevant=step.relevant,
-                        measures=measure(answer.ids, step.relevant) if step.relevant else None,
-                        injected=answer.injected(step.now),
-                        seconds=seconds,
-                    )
+        store = engine()
+        for step in steps:
+            store.admit(step.admitted)
+            before = perf_counter()
+            answer = store.ask(step.query.query, step.now)
+            seconds = perf_counter() - before
+            outcomes.append(
+                Outcome(
+                    relevant=step.relevant,
+                    measures=measure(answer.ids, step.relevant) if step.relevant else None,
+                    injected=answer.injected(step.now),
+                    seconds=seconds,
                 )
-                after_each()
+            )
+            after_each()
     return outcomes
 
 
@@ -95,7 +93,12 @@ def summarise(outcomes: Mapping[str, Sequence[Outcome]]) -> Summary:
         for name, found in outcomes.items()
     }
     differences = {
-        (engine, reference): bootstrap.estimates(_less(rows[engine], rows[reference]))
+        (engine, reference): bootstrap.estimates(
+            [
+                list(map(sub, row, other))
+                for row, other in zip(rows[engine], rows[reference], strict=True)
+            ]
+        )
         for engine, reference in _comparisons(list(outcomes))
     }
     return Summary(engines=engines, differences=differences)
@@ -117,13 +120,6 @@ def injection_of(outcomes: Sequence[Outcome]) -> Injection | None:
     )
 
 
-def _less(
-    rows: Sequence[Sequence[float]], others: Sequence[Sequence[float]]
-) -> list[Sequence[float]]:
-    pairs = zip(rows, others, strict=True)
-    return [list(starmap(sub, zip(row, other, strict=True))) for row, other in pairs]
-
-
 def _comparisons(names: Sequence[str]) -> list[tuple[str, str]]:
     references = [name for name in REFERENCES if name in names] or names[:1]
     pairs = [(name, reference) for reference in references for name in names if name != reference]
@@ -134,58 +130,38 @@ def _comparisons(names: Sequence[str]) -> list[tuple[str, str]]:
 # --- noise: queries of one project asked against another, where silence is right -----------------
 
 
-@frozen(kw_only=True)
-class Project:
-    """The learnings of one project."""
-
-    collection: str | None
-    name: str
-    learnings: Sequence[CollectedLearning]
-
-    @property
-    def title(self) -> str:
-        """Its name in tables, after that of its collection if it is another one."""
-        return "/".join(filter(None, (self.collection, self.name)))
-
-    def owns(self, query: CollectedQuery) -> bool:
-        """Return whether a query is one of this project's own."""
-        return self.collection is None and query.project == self.name
-
-
 Noise = Mapping[tuple[str, str], Share]
 """By the queries' project and the learnings' one: of how many queries something was injected."""
+Projects = Mapping[str, Sequence[CollectedLearning]]
+"""The learnings of projects by their titles."""
 
 
-def projects_of(
-    learnings: Sequence[CollectedLearning], collection: str | None = None
-) -> list[Project]:
-    """Sort learnings into projects."""
+def projects_of(learnings: Sequence[CollectedLearning], collection: str = "") -> Projects:
+    """Sort learnings into projects; one of another collection is named after that."""
     found: dict[str, list[CollectedLearning]] = {}
-    for one in learnings:
-        found.setdefault(one.project, []).append(one)
-    return [
-        Project(collection=collection, name=name, learnings=found[name]) for name in sorted(found)
-    ]
+    for one in sorted(learnings, key=lambda each: each.project):
+        title = "/".join(filter(None, (collection, one.project)))
+        found.setdefault(title, []).append(one)
+    return found
 
 
 def noise(
     engine: Engine,
     queries: Sequence[CollectedQuery],
-    projects: Sequence[Project],
+    projects: Projects,
     after_each: Callable[[], None],
 ) -> Noise:
     """Ask each query of each project that is not its own."""
     found: dict[tuple[str, str], Share] = {}
-    for project in projects:
-        with closing(engine()) as store:
-            store.admit(project.learnings)
-            newest = max(one.created for one in project.learnings)
-            for query in queries:
-                if not project.owns(query):
-                    now = max(query.asked, newest)
-                    injected = bool(store.ask(query.query, now).injected(now))
-                    pair = query.project, project.title
-                    before = found.get(pair, Share())
-                    found[pair] = Share(before.count + injected, before.total + 1)
-                    after_each()
+    for title, learnings in projects.items():
+        store = engine()
+        store.admit(learnings)
+        newest = max(one.created for one in learnings)
+        for query in queries:
+            if query.project != title:
+                now = max(query.asked, newest)
+                injected = bool(store.ask(query.query, now).injected(now))
+                before = found.get((query.project, title), Share())
+                found[query.project, title] = Share(before.count + injected, before.total + 1)
+                after_each()
     return dict(sorted(found.items()))
