@@ -3,9 +3,8 @@
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -33,27 +32,31 @@ _PROGRAM: Final = (
 _GRACE_SECONDS: Final = 5
 # The rest is for what delivers to other backends, and for the index.
 _SECONDS: Final = MOST_SECONDS * 3 / 4
-STALE_SECONDS: Final = 600
+_STALE: Final = timedelta(minutes=10)
 """A start of a session has a server asked anew when the latest time is longer ago."""
 PAUSE_SECONDS: Final = 300
 """A server that does not answer is not asked with every start."""
-BEGUN: Final = "synchronise.begun"
-"""Written last, among the files derived from a project, when its servers began to be asked."""
-
-_MINUTE: Final = 60
-_HOUR: Final = 3600
-_DAY: Final = 86_400
+_UNITS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def ages_of(project: "Project") -> Sequence[str]:
-    """Return how old what is known of servers is."""
-    return sentences(servers_of(project), project.now.timestamp())
+    """Say how old what is known of servers is."""
+    listing = (one for one in with_server(project) if one.lists)
+    return [
+        f"What {one.source} holds is known here {_as_of(synchronised_at(one), project.now)}."
+        for one in listing
+    ]
 
 
-def servers_of(project: "Project") -> list[tuple[str, str]]:
-    """Tell of the project's servers what ``sentences`` has to know."""
-    servers = with_server(project)
-    return [(one.source if one.lists else "", os.fspath(one.mark)) for one in servers]
+def _as_of(at: datetime | None, now: datetime) -> str:
+    if at is None:
+        return "only as far as it was written here: it has not answered yet"
+    seconds = (now - at).total_seconds()
+    for unit, name in _UNITS:
+        if seconds >= unit:
+            count = int(seconds // unit)
+            return f"as of {count} {name}{'' if count == 1 else 's'} ago"
+    return "as of just now"
 
 
 def synchronised_at(fresh: "Freshness") -> datetime | None:
@@ -64,19 +67,18 @@ def synchronised_at(fresh: "Freshness") -> datetime | None:
         return None
 
 
-def synchronise_in_background(project: "Project") -> None:
-    """Sync with the project's servers if the last sync is old or anything is queued."""
-    now = time.time()
-    due = any(one.waiting or is_stale(os.fspath(one.mark), now) for one in with_server(project))
-    if due and project.project_cache.is_dir():
-        mark = project.project_cache / BEGUN
-        words = ("maintain", "flush", "--in-background", "-q")
-        run_in_background(project, words, mark, "ask servers")
-
-
 def with_server(project: "Project") -> "Sequence[Freshness]":
     """Tell of the backends that have a server here how well they stand for it."""
     return [one for one in project.library.freshness() if one.source]
+
+
+def synchronise_in_background(project: "Project") -> None:
+    """Sync with the project's servers if the last sync is old or anything is queued."""
+    fresh_since = datetime.now(UTC) - _STALE
+    servers = [(one.waiting, synchronised_at(one)) for one in with_server(project)]
+    if any(waiting or at is None or at < fresh_since for waiting, at in servers):
+        words = ("maintain", "flush", "--in-background", "-q")
+        _run_in_background(project, words, "synchronise.begun")
 
 
 def synchronise(project: "Project", *, asked: bool) -> "Sequence[tuple[str, Synchronised]]":
@@ -105,35 +107,30 @@ def index_now(project: "Project", *, rebuild: bool) -> Indexed | None:
     """Bring the index up to date, unless another process is doing that."""
     from grove_core.finder import LOCK_NAME, is_locked
 
-    lock = project.project_cache / LOCK_NAME
-    if not project.paths.home.is_dir():
-        return _indexed(project)
-    files.make_directory(project.project_cache)
-    if is_locked(lock):
-        return None
-    with files.locked(lock):
-        if rebuild:
-            project.cache.remove()
-        return _indexed(project)
-
-
-def _indexed(project: "Project") -> Indexed:
     finder = project.finder
-    finder.refresh()
+    if project.paths.home.is_dir():
+        lock = project.project_cache / LOCK_NAME
+        files.make_directory(project.project_cache)
+        if is_locked(lock):
+            return None
+        with files.locked(lock):
+            if rebuild:
+                project.cache.remove()
+            finder.refresh()
+    else:
+        finder.refresh()
     return Indexed(learnings=len(finder.index), complete=finder.complete, path=project.cache.path)
 
 
 def index_in_background(project: "Project") -> None:
     """Let a process of its own go on where this one had to stop; a fault is only logged."""
-    if project.deadline is None or not project.project_cache.is_dir():
-        return  # a command takes the time that it needs
-    mark = project.project_cache / "index.begun"
-    run_in_background(project, ("maintain", "index", "-q"), mark, "index")
+    if project.deadline is not None:  # a command takes the time that it needs
+        _run_in_background(project, ("maintain", "index", "-q"), "index.begun")
 
 
-def run_in_background(project: "Project", words: Sequence[str], mark: Path, what: str) -> None:
+def _run_in_background(project: "Project", words: Sequence[str], mark: str) -> None:
     """Run a command of grove's for the project, unless that was begun a short while ago."""
-    if _was_begun_lately(mark):
+    if not _begins_now(project.project_cache / mark):
         return
     import subprocess  # seldom needed, and many modules
 
@@ -151,55 +148,15 @@ def run_in_background(project: "Project", words: Sequence[str], mark: Path, what
             close_fds=True,
         )
     except OSError as error:
-        project.diagnostics.log("warning", f"cannot {what} in the background: {error}")
+        project.diagnostics.log("warning", f"cannot start {words[1]} in the background: {error}")
 
 
-def _was_begun_lately(mark: Path) -> bool:
-    """Return whether a process began a short while ago, and mark that one begins now if not."""
+def _begins_now(mark: Path) -> bool:
+    """Mark that a process begins now, unless one began lately or there is no place for a mark."""
     try:
-        if 0 <= time.time() - mark.stat().st_mtime < PAUSE_SECONDS:
-            return True
-    except FileNotFoundError:
-        pass
-    except OSError:
-        return True
-    with suppress(OSError):
+        if mark.exists() and 0 <= time.time() - mark.stat().st_mtime < PAUSE_SECONDS:
+            return False
         mark.write_bytes(b"")
+    except OSError:
         return False
     return True
-
-
-def seconds_since(path: str, now: float) -> float | None:
-    """Return how long ago a file was written."""
-    try:
-        age = now - Path(path).stat().st_mtime
-    except OSError:
-        return None
-    return max(0.0, age) if age > -_MINUTE else None
-
-
-def is_stale(mark: str, now: float) -> bool:
-    """Return whether a server is to be asked anew."""
-    age = seconds_since(mark, now)
-    return age is None or age > STALE_SECONDS
-
-
-def sentences(sources: Iterable[Sequence[str]], now: float) -> list[str]:
-    """Return how old what is known of servers is."""
-    return [
-        f"What {source} holds is known here {_as_of(seconds_since(mark, now))}."
-        for source, mark in sources
-        if source
-    ]
-
-
-def _as_of(age: float | None) -> str:
-    if age is None:
-        return "only as far as it was written here: it has not answered yet"
-    if age < _MINUTE:
-        return "as of just now"
-    for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
-        if age >= unit:
-            count = int(age // unit)
-            return f"as of {count} {name}{'' if count == 1 else 's'} ago"
-    raise AssertionError("a minute is the least")
