@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve
 
-from grove_core.clock import format_instant, parse_instant
-from grove_core.errors import StorageError
+from grove_core.codec import from_json, plain
+from grove_core.errors import CodecError, StorageError
+from grove_core.model.value import Value, frozen
 from grove_core.storage.files import read_bytes, replace_text
 
 _FIRST_PAUSE: Final = timedelta(minutes=1)
@@ -17,8 +18,8 @@ _LONGEST_EXPONENT: Final = 10
 _LONGEST_DETAIL: Final = 500
 
 
-@frozen(kw_only=True)
-class Backoff:
+@frozen(kw_only=True, eq=False, repr=False)
+class Backoff(Value):
     """How a server has failed lately: the pause doubles from one minute with each failure.
 
     A value: ``after_failure`` gives the next one, and ``write`` stores it for other processes.
@@ -70,13 +71,8 @@ class Backoff:
         Returns:
             How the server has failed now.
         """
-        return Backoff(
-            server=self.server,
-            failures=self.failures + 1,
-            failed_at=now,
-            detail=detail[:_LONGEST_DETAIL],
-            longest=self.longest,
-        )
+        failures, detail = self.failures + 1, detail[:_LONGEST_DETAIL]
+        return evolve(self, failures=failures, failed_at=now, detail=detail)
 
     def write(self, path: Path) -> None:
         """Store it.
@@ -87,13 +83,8 @@ class Backoff:
         Raises:
             StorageError: It could not be written.
         """
-        document = {
-            "server": self.server,
-            "failures": self.failures,
-            "failed_at": "" if self.failed_at is None else format_instant(self.failed_at),
-            "detail": self.detail,
-        }
-        replace_text(path, json.dumps(document))
+        document = {name: each for name, each in plain(self).items() if name != "longest"}
+        replace_text(path, json.dumps(document, default=plain))
 
     @classmethod
     def read(
@@ -110,17 +101,10 @@ class Backoff:
             How the server has failed; no failure where the file is missing, damaged, or about
             another server.
         """
-        nothing = cls(server=server, longest=longest)
         try:
-            document = json.loads(read_bytes(path) or b"{}")
-            if document.get("server", "") != server:
-                return nothing
-            return cls(
-                server=server,
-                failures=max(0, int(document["failures"])),
-                failed_at=parse_instant(document["failed_at"]),
-                detail=str(document["detail"])[:_LONGEST_DETAIL],
-                longest=longest,
-            )
-        except (StorageError, ValueError, LookupError, TypeError, AttributeError):
-            return nothing
+            stored = from_json(cls, read_bytes(path) or b"{}")
+        except (StorageError, CodecError):
+            stored = cls()
+        if stored.server != server or stored.failures < 1 or stored.failed_at is None:
+            return cls(server=server, longest=longest)
+        return evolve(stored, detail=stored.detail[:_LONGEST_DETAIL], longest=longest)
