@@ -87,6 +87,7 @@ class ScratchProject:
         self._ticket("shop-2", "in_progress")
         answer = json.loads(self._hook("session-start", "tuesday", source="startup"))
         told = answer["hookSpecificOutput"]["additionalContext"]
+        scratch = str(self.home.parents[1])
         steps = (
             (
                 "The agent closes a ticket.",
