@@ -7,14 +7,13 @@ reader of an index, so they stand here.
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import repeat
 from operator import attrgetter
-from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, get_args, get_origin
 
-from attrs import evolve
+from attrs import evolve, fields
 
 from grove_core.identifiers import is_learning_id
 from grove_core.model.learning import (
@@ -24,12 +23,7 @@ from grove_core.model.learning import (
     SUMMARY_LENGTH_MAX,
     TAG_LENGTH_MAX,
     TAGS_MAX,
-    Category,
-    Confidence,
-    Criterion,
     Learning,
-    LearningStatus,
-    Scope,
 )
 from grove_core.model.memory import Health, Hit, Receipt, Synchronised
 from grove_core.plugins.descriptors import Freshness
@@ -38,33 +32,24 @@ from grove_core.text import clean_line, remove_invisible, shorten
 if TYPE_CHECKING:
     from grove_core.model.statistics import Insight
 
-V = TypeVar("V", Hit, Learning, Receipt)
+V = TypeVar("V", Hit, Learning, Receipt, Freshness, Health, Synchronised)
 
 _LONGEST_NAME: Final = 200
 _LONGEST_LOCATION: Final = 4096
 _LONGEST_NOTE: Final = 300
 _LONGEST_FAULT: Final = 500
-_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
-    "id": str,
-    "category": Category,
-    "summary": str,
-    "detail": str,
-    "session_id": str,
-    "timestamp": datetime,
-    "scope": Scope,
-    "confidence": Confidence,
-    "status": LearningStatus,
-    "ticket_id": (str, NoneType),
+_KINDS: Final = {each.name: each.type for each in fields(Learning)}
+_ITEM_KINDS: Final[Mapping[str, Any]] = {
+    name: get_args(kind)[0]
+    for name, kind in _KINDS.items()
+    if get_origin(kind) in (tuple, frozenset)
 }
-_ITEM_TYPES: Final[Mapping[str, type]] = {
-    "tags": str,
-    "context_files": str,
-    "supersedes": str,
-    "criteria_met": Criterion,
+_PLAIN_KINDS: Final[Mapping[str, Any]] = {
+    name: get_args(kind) or kind for name, kind in _KINDS.items() if name not in _ITEM_KINDS
 }
 # A search checks every hit: attrgetter, map and all take a third of the time of a loop.
-_fields_of = attrgetter(*_TYPES)
-_item_fields_of = attrgetter(*_ITEM_TYPES)
+_plain_of = attrgetter(*_PLAIN_KINDS)
+_items_of = attrgetter(*_ITEM_KINDS)
 _BREAKS: Final = re.compile(r"[\n\t]")
 
 
@@ -72,8 +57,8 @@ def is_learning(value: object) -> TypeGuard[Learning]:
     """Check that something is a learning whose fields have the types they should have."""
     return (
         isinstance(value, Learning)
-        and all(map(isinstance, _fields_of(value), _TYPES.values()))
-        and all(map(_holds_only, _item_fields_of(value), _ITEM_TYPES.values()))
+        and all(map(isinstance, _plain_of(value), _PLAIN_KINDS.values()))
+        and all(map(_holds_only, _items_of(value), _ITEM_KINDS.values()))
         and value.timestamp.utcoffset() is not None
         and is_learning_id(value.id)
     )
@@ -90,94 +75,88 @@ def _holds_only(items: Any, kind: type) -> bool:  # noqa: ANN401 - any value
     return known and all(map(isinstance, items, repeat(kind)))
 
 
+def clean_line_with_paths(text: str, limit: int = _LONGEST_LOCATION) -> str:
+    """Clean a line that may hold paths: two blanks in one are two, so it is not folded."""
+    return shorten(_BREAKS.sub(" ", remove_invisible(text)), limit)
+
+
+def _line(limit: int) -> Callable[[str], str]:
+    return partial(clean_line, limit=limit)
+
+
+_name, _note, _fault = map(_line, (_LONGEST_NAME, _LONGEST_NOTE, _LONGEST_FAULT))
+_summary, _tag = _line(SUMMARY_LENGTH_MAX), _line(TAG_LENGTH_MAX)
+_path = partial(clean_line_with_paths, limit=PATH_LENGTH_MAX)
+
+
+def _ids(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(filter(is_learning_id, names))
+
+
+_OF_A_LEARNING: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "summary": _summary,
+    "detail": lambda text: shorten(remove_invisible(text), DETAIL_LENGTH_MAX),
+    "tags": lambda tags: tuple(map(_tag, tags[:TAGS_MAX])),
+    "context_files": lambda paths: tuple(map(_path, paths[:CONTEXT_FILES_MAX])),
+    "supersedes": _ids,
+    "criteria_met": frozenset,
+    "ticket_id": lambda name: name and _name(name),
+    "session_id": _name,
+}
+_OF_A_HIT: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "learning": lambda learning: _clean(learning, **_OF_A_LEARNING),
+    "relevance": lambda given: min(1.0, max(0.0, given)) if math.isfinite(given) else 0.0,
+    "reasons": lambda reasons: tuple(map(_summary, reasons)),
+}
+
+
 def clean_hit(hit: Hit) -> Hit:
     """Bound and clean all text of a hit, and bring its relevance between 0 and 1."""
-    relevance = hit.relevance if math.isfinite(hit.relevance) else 0.0
-    return _with(
-        hit,
-        learning=_clean_learning(hit.learning),
-        relevance=min(1.0, max(0.0, relevance)),
-        reasons=_clean_lines(hit.reasons, SUMMARY_LENGTH_MAX),
-    )
-
-
-def _clean_learning(learning: Learning) -> Learning:
-    ticket = learning.ticket_id
-    files = learning.context_files[:CONTEXT_FILES_MAX]
-    return _with(
-        learning,
-        summary=clean_line(learning.summary, SUMMARY_LENGTH_MAX),
-        detail=shorten(remove_invisible(learning.detail), DETAIL_LENGTH_MAX),
-        tags=_clean_lines(learning.tags[:TAGS_MAX], TAG_LENGTH_MAX),
-        context_files=tuple(clean_line_with_paths(file, PATH_LENGTH_MAX) for file in files),
-        supersedes=tuple(filter(is_learning_id, learning.supersedes)),
-        criteria_met=frozenset(learning.criteria_met),
-        ticket_id=None if ticket is None else clean_line(ticket, _LONGEST_NAME),
-        session_id=clean_line(learning.session_id, _LONGEST_NAME),
-    )
+    return _clean(hit, **_OF_A_HIT)
 
 
 def clean_receipt(receipt: object, learning_id: str = "") -> Receipt | None:
     """Clean what a backend says of a write, of this learning where its id is given."""
     if not isinstance(receipt, Receipt) or not is_learning_id(receipt.learning_id):
         return None
-    backend = clean_line(receipt.backend, _LONGEST_NAME)
-    if not backend or receipt.learning_id != (learning_id or receipt.learning_id):
-        return None
-    return _with(
-        receipt,
-        backend=backend,
-        location=clean_line_with_paths(receipt.location),
-        note=clean_line(receipt.note, _LONGEST_NOTE),
-    )
+    clean = _clean(receipt, backend=_name, location=clean_line_with_paths, note=_note)
+    is_meant = receipt.learning_id == (learning_id or receipt.learning_id)
+    return clean if is_meant and clean.backend else None
 
 
 def clean_freshness(answer: object) -> Freshness | None:
     """Clean what a backend says of its server."""
     if not isinstance(answer, Freshness):
         return None
-    return evolve(
-        answer,
-        source=clean_line(answer.source, _LONGEST_NAME),
-        waiting=tuple(filter(is_learning_id, answer.waiting)),
-        fault=clean_line(answer.fault, _LONGEST_FAULT),
-    )
+    return _clean(answer, source=_name, waiting=_ids, fault=_fault)
 
 
 def clean_health(answer: object) -> Health | None:
     """Clean what a backend says of itself."""
     if not isinstance(answer, Health):
         return None
-    return evolve(
-        answer,
-        detail=clean_line_with_paths(answer.detail),
-        location=clean_line_with_paths(answer.location),
-        fix=clean_line_with_paths(answer.fix),
-    )
+    line = clean_line_with_paths
+    return _clean(answer, detail=line, location=line, fix=line)
 
 
 def clean_synchronised(answer: object) -> Synchronised | None:
     """Clean what a backend says of its synchronising."""
     if not isinstance(answer, Synchronised):
         return None
-    receipts = (clean_receipt(one) for one in answer.delivered)
-    return evolve(
-        answer,
-        delivered=tuple(one for one in receipts if one is not None),
-        waiting=tuple(filter(is_learning_id, answer.waiting)),
-        fault=clean_line(answer.fault, _LONGEST_FAULT),
-    )
+
+    def receipts(given: Iterable[Receipt]) -> tuple[Receipt, ...]:
+        return tuple(one for one in map(clean_receipt, given) if one is not None)
+
+    return _clean(answer, delivered=receipts, waiting=_ids, fault=_fault)
 
 
 def clean_insight(insight: "Insight") -> "Insight":
     """Clean what a plugin sees in the numbers; what is wrong with it is a ``TypeError``."""
-    said = {
-        name: clean_line(text, _LONGEST_FAULT) if isinstance(text, str) else ""
-        for name in ("kind", "message", "suggestion")
-        for text in (getattr(insight, name),)
-    }
-    for name, text in said.items():
-        if not text:
+    said = {}
+    for name in ("kind", "message", "suggestion"):
+        text = getattr(insight, name)
+        said[name] = _fault(text) if isinstance(text, str) else ""
+        if not said[name]:
             raise TypeError(f"Insight.{name} is not a string that says something")
     if not isinstance(insight.subject, str):
         raise TypeError("Insight.subject is not a string")
@@ -189,25 +168,16 @@ def clean_insight(insight: "Insight") -> "Insight":
         raise TypeError(
             "Insight.evidence is not a mapping of names to values that JSON has"
         ) from None
-    subject = clean_line(insight.subject, _LONGEST_FAULT)
-    insight = insight._replace(kind=said["kind"], message=said["message"], subject=subject)
-    return insight._replace(suggestion=said["suggestion"], evidence=evidence)
+    subject, priority = _fault(insight.subject), insight.priority
+    return type(insight)(**said, evidence=evidence, subject=subject, priority=priority)
 
 
-def clean_line_with_paths(text: str, limit: int = _LONGEST_LOCATION) -> str:
-    """Clean a line that may hold paths: two blanks in one are two, so it is not folded."""
-    return shorten(_BREAKS.sub(" ", remove_invisible(text)), limit)
-
-
-def _with(value: V, **fields: Any) -> V:  # noqa: ANN401 - fields of any type
-    """Give a value other fields; where nothing changes, as almost always, it is not copied."""
-    changes = {
-        name: new
-        for name, new in fields.items()
-        if new is not (old := getattr(value, name)) and (type(new) is not type(old) or new != old)
-    }
+def _clean(value: V, **cleaners: Callable[[Any], Any]) -> V:
+    """Clean fields of a value; where nothing changes, as almost always, it is not copied."""
+    changes = {}
+    for name, clean in cleaners.items():
+        old = getattr(value, name)
+        new = clean(old)
+        if new is not old and (type(new) is not type(old) or new != old):
+            changes[name] = new
     return evolve(value, **changes) if changes else value
-
-
-def _clean_lines(texts: Iterable[str], limit: int) -> tuple[str, ...]:
-    return tuple([clean_line(text, limit) for text in texts])
