@@ -331,7 +331,7 @@ def test_a_hook_that_passes_its_limit_is_answered_and_ends_the_process(monkeypat
 
 def test_a_slow_tool_delays_no_hook(monkeypatch):
     release = threading.Event()
-    monkeypatch.setattr("grove_core.serve.tools.call_tool", lambda *_: release.wait(10) and {})
+    monkeypatch.setattr("grove_core.serve.server.call_tool", lambda *_: release.wait(10) and {})
     connection = Connection(lambda *_: Answer())
     lines = Lines()
     lines.tool("reflect")

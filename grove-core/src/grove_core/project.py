@@ -254,18 +254,18 @@ class Project:
         except (CodecError, StorageError):
             return None
 
-    def context(self, cwd: Path | None = None, session_id: str = "") -> "ProjectContext":
+    def context(self, cwd: Path | str = "", session_id: str = "") -> "ProjectContext":
         """Describe the project to plugins."""
         from grove_core.plugins.descriptors import ProjectContext
 
         return ProjectContext(
             root=self.root,
-            cwd=cwd or self.start,
+            cwd=Path(cwd) if cwd else self.start,
             environment=self.environment,
             session_id=session_id,
         )
 
-    def tickets(self, cwd: Path | None = None, session_id: str = "") -> "TicketSystems":
+    def tickets(self, cwd: Path | str = "", session_id: str = "") -> "TicketSystems":
         """Look at the project's ticket systems, once from each place."""
         from grove_core.ticketing import TicketRules, TicketSystems
 

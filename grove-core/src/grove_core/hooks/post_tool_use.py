@@ -1,6 +1,5 @@
 """PostToolUse and PostToolUseFailure: announced closes are confirmed or dropped."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -31,7 +30,7 @@ def handle(project: "Project", call: HookInput) -> Answer:
 
 def _with_fast_path(project: "Project", call: HookInput) -> Session:
     """Write the file that tells hooks that they have nothing to do."""
-    tickets = project.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
+    tickets = project.tickets(call.cwd, call.session_id)
     session, _ = update_session(
         project,
         new_session(project, call),
@@ -47,8 +46,7 @@ def _resolve(project: "Project", call: HookInput) -> None:
     session = project.session(call.session_id)
     if session is None or not session.intents or call.tool is None or call.result is None:
         return
-    cwd = Path(call.cwd) if call.cwd else None
-    tickets = project.tickets(cwd, call.session_id)
+    tickets = project.tickets(call.cwd, call.session_id)
     intents = _announced_by(session, call.tool, tickets)
     if not intents:
         return

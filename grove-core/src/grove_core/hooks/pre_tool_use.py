@@ -1,7 +1,6 @@
 """PreToolUse and TaskCompleted: a call that would close tickets is noted; it always proceeds."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -20,18 +19,13 @@ def handle(project: "Project", call: HookInput) -> Answer:
     """Note which tickets a call would close."""
     if call.tool is None:
         return SILENCE
-    cwd = Path(call.cwd) if call.cwd else None
-    tickets = project.tickets(cwd, call.session_id)
-    closes = tickets.announced(call.tool)
+    tool, tickets = call.tool, project.tickets(call.cwd, call.session_id)
+    closes = tickets.announced(tool)
     # The file is missing when grove was installed in mid-session, or its cache was deleted.
     has_file = project.prefilter.exists(call.session_id)
-    if not closes and has_file:
-        return SILENCE
-    tool = call.tool
-
-    if closes and has_file:
-        session = project.session(call.session_id)
-        if session is not None and not worth_noting(closes, session):
+    if has_file:
+        session = project.session(call.session_id) if closes else None
+        if not closes or (session is not None and not worth_noting(closes, session)):
             return SILENCE
 
     def change(stored: Session) -> SessionUpdate:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import evolve
@@ -114,7 +113,7 @@ def _open(project: "Project", call: HookInput) -> Session:
     # A session that goes on is looked at from where it began, wherever the agent is now.
     goes_on = known is not None and (call.source.continues or _is_same_start(known, fresh))
     session = known if known is not None and goes_on else fresh
-    tickets = project.tickets(Path(session.cwd), call.session_id)
+    tickets = project.tickets(session.cwd, call.session_id)
     active = tickets.active()
     ticket = tickets.current_ticket()
     backends = project.library.states

@@ -1,6 +1,5 @@
 """Stop: the gate."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from attrs import evolve
@@ -114,7 +113,7 @@ def _check_closes(project: "Project", call: HookInput, session: Session) -> _Clo
     ended, silent = _waiting(call, session)
     if not (ended or silent or session.unproven):
         return _Closes()
-    tickets = project.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
+    tickets = project.tickets(call.cwd, call.session_id)
     checked = (
         *check_closes(tickets, ended, None, unknown_counts=True),
         *check_closes(tickets, silent, None, unknown_counts=False),

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.serve import protocol
 from grove_core.serve.protocol import Refused, Request
+from grove_core.serve.tools import TOOLS, call_tool, list_tools
+from grove_core.storage.diagnostics import Diagnostics
+from grove_core.storage.paths import Paths, grove_home
 
 if TYPE_CHECKING:
     from grove_core.serve.hooks import AnswerHook, Hooks
@@ -41,7 +44,6 @@ _MODULES: Final = (
     "ticketing",
     "hooks.post_tool_use",
     "hooks.stop",
-    "serve.tools",
     "services.requests",
     "services.overview",
 )
@@ -107,7 +109,6 @@ class Server:
         self._open = 0
         self._counter = threading.Lock()
         self._writing = threading.Lock()
-        self._woken, self._wake = os.pipe()
         self._running: tuple[Request, int] | None = None
         self._limit: _Limit | None = None
         self._hung_since: float | None = None
@@ -119,21 +120,20 @@ class Server:
         """Answer until the input ends, or until what runs here is no longer what is installed."""
         rest = b""
         while True:
-            patience = _LOOK_SECONDS if self._open else None
-            ready, _, _ = select.select([self._incoming, self._woken], [], [], patience)
-            if self._woken in ready:
-                os.read(self._woken, _READ_SIZE)
-            if self._incoming in ready:
+            patience = _LOOK_SECONDS if self._open or self._ends else None
+            if select.select([self._incoming], [], [], patience)[0]:
                 data = os.read(self._incoming, _READ_SIZE)
                 if not data:
-                    self._wait_for_the_last()
-                    return
+                    break
                 *lines, rest = (rest + data).split(b"\n")
                 for line in filter(bytes.strip, lines):
                     self._take(line)
             elif self._ends and not self._open:
                 return
             self._look_at_limits()
+        until = time.monotonic() + _LAST_SECONDS
+        while self._open and time.monotonic() < until:
+            time.sleep(0.01)
 
     def _take(self, line: bytes) -> None:
         try:
@@ -144,7 +144,7 @@ class Server:
             if request.method == "tools/call":
                 self._call(request)
             else:
-                self._write(protocol.answer(request, _tools))
+                self._write(protocol.answer(request, list_tools))
         except Refused as refused:
             self._write(refused.answer())
         if not self._is_loading:
@@ -153,7 +153,7 @@ class Server:
 
     def _call(self, request: Request) -> None:
         name = request.parameters.get("name")
-        if name != _HOOK and name not in _names():
+        if name != _HOOK and name not in TOOLS:
             raise request.refuse(protocol.INVALID_PARAMS, f"there is no tool {str(name)[:80]}")
         if not isinstance(request.parameters.get("arguments", {}), dict):
             raise request.refuse(protocol.INVALID_PARAMS, "the arguments are no object")
@@ -171,13 +171,12 @@ class Server:
             try:
                 work(request)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next one is answered
-                _crash(self._environment, error)
+                with suppress(Exception):
+                    Diagnostics(Paths(grove_home(self._environment))).crash(error, hook="serve")
                 self._give(request, f"grove failed: {type(error).__name__}", is_error=True)
             with self._counter:
                 self._open -= 1
-            if self._is_outdated():
-                self._ends = True
-                os.write(self._wake, b"!")
+            self._ends = self._ends or self._is_outdated()
 
     def _hook(self, request: Request) -> None:
         self._running = request, threading.get_ident()
@@ -211,8 +210,6 @@ class Server:
         self._end(0)
 
     def _tool(self, request: Request) -> None:
-        from grove_core.serve.tools import call_tool
-
         parameters = request.parameters
         arguments: Mapping[str, Any] = parameters.get("arguments", {})
         result = call_tool(parameters["name"], arguments, self._hooks.environment)
@@ -230,19 +227,11 @@ class Server:
         from grove_core.plugins.limits import is_any_late
 
         now = time.monotonic()
-        if not is_any_late():
-            self._hung_since = None
-        elif now - (self._hung_since or now) > _HUNG_SECONDS:
+        self._hung_since = (self._hung_since or now) if is_any_late() else None
+        if self._hung_since is not None and now - self._hung_since > _HUNG_SECONDS:
             return True
-        else:
-            self._hung_since = self._hung_since or now
         installed = _installed_files()
         return installed is not None and installed != self._installed
-
-    def _wait_for_the_last(self) -> None:
-        until = time.monotonic() + _LAST_SECONDS
-        while self._open and time.monotonic() < until:
-            time.sleep(0.01)
 
     def _give(self, request: Request, text: str, *, is_error: bool) -> None:
         content = [{"type": "text", "text": text}]
@@ -276,23 +265,3 @@ def _installed_files() -> tuple[int, ...] | None:
             return None
         found += [status.st_mtime_ns, status.st_ino]
     return tuple(found)
-
-
-def _tools() -> Any:  # noqa: ANN401 - JSON
-    from grove_core.serve.tools import list_tools
-
-    return list_tools()
-
-
-def _names() -> Any:  # noqa: ANN401 - names
-    from grove_core.serve.tools import TOOLS
-
-    return TOOLS
-
-
-def _crash(environment: Mapping[str, str], error: Exception) -> None:
-    from grove_core.storage.diagnostics import Diagnostics
-    from grove_core.storage.paths import Paths, grove_home
-
-    with suppress(Exception):
-        Diagnostics(Paths(grove_home(environment))).crash(error, hook="serve")

@@ -41,7 +41,7 @@ def with_environment(project: "Project", session: Session, *, look: bool = False
     root, home = str(project.root), str(project.paths.home)
     if not look and session.environment == fingerprint(root, home, session.ticket_marker):
         return session
-    active = project.tickets(Path(session.cwd), session.id).active()
+    active = project.tickets(session.cwd, session.id).active()
     detection = active.detection if active is not None else None
     marker = detection.marker if detection is not None else ""
     return evolve(
