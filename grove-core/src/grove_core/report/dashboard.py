@@ -1,6 +1,6 @@
 """The dashboard of ``grove stats``: sections from top to bottom, each left out when it is empty."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import Console, RenderableType
@@ -14,6 +14,7 @@ from grove_core.model.usage import Share
 from grove_core.report.text import (
     ARROWS,
     FEW,
+    WEEKS,
     Trend,
     by_size,
     day_of,
@@ -26,6 +27,8 @@ from grove_core.report.text import (
     period_of,
     rate_of,
     share_of,
+    spark_of_counts,
+    spark_of_rates,
     summary_of,
     travels_of,
     trend_of,
@@ -34,14 +37,11 @@ from grove_core.text import counted
 
 _PIPED_WIDTH: Final = 80
 _WIDEST: Final = 120
-_WEEKS: Final = 12
 _SHOWN: Final = 5
 _EDGES_SHOWN: Final = 3
 _INSIGHTS_SHOWN: Final = 6
 _BAR_WIDTH: Final = 20
 _LONGEST_ID: Final = 20
-_LEVELS: Final = "▁▂▃▄▅▆▇█"
-_NOTHING: Final = "·"
 _EVERYTHING: Final = "grove stats --json"
 _TREND_STYLES: Final = {Trend.UP: "green", Trend.DOWN: "red"}
 _URGENCY: Final = {1: ("!", "bold red"), 2: ("•", "yellow"), 3: ("•", "green")}
@@ -111,7 +111,7 @@ def _summary(statistics: Statistics) -> Parts:
         table = _table(header=True)
         table.add_column("", style="bold")
         table.add_column("", ratio=1)
-        _add_column(table, f"{_WEEKS} weeks", style="green")
+        _add_column(table, f"{WEEKS} weeks", style="green")
         for row in rows:
             table.add_row(*row)
         yield table
@@ -126,7 +126,7 @@ def _categories(groups: Sequence[GroupStats], *, is_terminal: bool) -> Parts:
         _add_column(table, title, right=True)
     _add_column(table, "rate", right=True, style="bold")
     _add_column(table, right=True, style="dim")
-    _add_column(table, f"{_WEEKS} weeks", style="green")
+    _add_column(table, f"{WEEKS} weeks", style="green")
     _add_column(table, "30 days", right=True)
     for group in sorted(groups, key=lambda one: (-one.hits.total, one.name)):
         share, trend = group.hits, trend_of(group.recent, group.before)
@@ -311,20 +311,3 @@ def _more(total: int, shown: int, where: str) -> Parts:
     """Say how many more there are, and where."""
     if total > shown:
         yield Text(f"… and {total - shown:,} more: {where}", style="dim")
-
-
-def spark_of_counts(counts: Sequence[int]) -> str:
-    """Draw counts of weeks, the highest of them as high as can be."""
-    highest = max(counts[-_WEEKS:], default=0)
-    return _spark(one / highest if one else None for one in counts[-_WEEKS:])
-
-
-def spark_of_rates(shares: Sequence[Share]) -> str:
-    """Draw rates of weeks from 0 to 100 %, so that lines compare with each other."""
-    return _spark(one.rate for one in shares[-_WEEKS:])
-
-
-def _spark(heights: Iterable[float | None]) -> str:
-    top = len(_LEVELS) - 1
-    signs = [_NOTHING if one is None else _LEVELS[round(one * top)] for one in heights]
-    return "".join(signs).rjust(_WEEKS, _NOTHING)

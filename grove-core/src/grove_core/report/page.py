@@ -3,16 +3,16 @@
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import Any, Final
+from textwrap import shorten
+from typing import Any, Final, NamedTuple
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from grove_core.model.statistics import CrossPollination, LogFault
 from grove_core.model.usage import Share
-from grove_core.report import charts
 from grove_core.report.text import (
     ARROWS,
     Trend,
@@ -22,6 +22,7 @@ from grove_core.report.text import (
     in_days,
     interval_of,
     percent,
+    spark_of_rates,
     summary_of,
     travels_of,
     trend_of,
@@ -30,6 +31,10 @@ from grove_core.storage.codec import to_jsonable
 
 _GENERATOR: Final = "grove stats"
 _MOST_WEEKS: Final = 26
+WIDTH: Final = 640
+_NAMES: Final = 170
+_ROW: Final = 26
+_LONGEST_NAME: Final = 22
 _WORK: Final = {"reflections": "Reflections", "accepted": "Accepted", "skips": "Skips"}
 
 
@@ -60,9 +65,9 @@ def html_page(document: Mapping[str, Any], title: str) -> str:
         style_hash=Markup(f"'sha256-{digest}'"),  # noqa: S704 - base64
         number=_number_of(plain),
         interval=_interval,
-        sparkline=lambda weeks: charts.sparkline([Share(**one).rate for one in weeks]),
+        spark=lambda weeks: spark_of_rates([Share(**one) for one in weeks]),
         charts=_charts(plain),
-        width=charts.WIDTH,
+        width=WIDTH,
     )
 
 
@@ -110,52 +115,91 @@ def _trend(group: Mapping[str, Any]) -> tuple[str, str]:
     return trend.name.lower(), text
 
 
-def _charts(document: Mapping[str, Any]) -> Mapping[str, charts.Chart | None]:
+class Bar(NamedTuple):
+    """A part of a row, in units of a view box."""
+
+    x: float
+    y: float
+    width: float
+    colour: int
+    title: str
+
+
+class Chart(NamedTuple):
+    """Rows of bars, the parts of each one after the other."""
+
+    title: str
+    height: float
+    names: Sequence[tuple[float, str]]
+    bars: Sequence[Bar]
+    legend: Sequence[str]
+
+
+def _chart(
+    title: str,
+    rows: Iterable[tuple[str, Sequence[float | None]]],
+    *legend: str,
+    say: Callable[[float], str] = "{:,}".format,
+    most: float = 0,
+) -> Chart | None:
+    """Draw numbers as bars that fill the width with the most of them; of nothing there is none."""
+    listed = [(name, [part or 0 for part in parts]) for name, parts in rows]
+    longest = most or max((sum(parts) for _, parts in listed), default=0)
+    names, bars = [], []
+    for row, (name, parts) in enumerate(listed):
+        y, x = float(row * _ROW), float(_NAMES)
+        names.append((y, shorten(name, _LONGEST_NAME, placeholder="…") or name[:_LONGEST_NAME]))
+        for colour, part in enumerate(parts):
+            if part:
+                width = (WIDTH - _NAMES) * part / longest
+                bars.append(Bar(x, y, width, colour, f"{name}: {say(part)}"))
+                x += width
+    return Chart(title, _ROW * len(listed), names, bars, legend) if bars else None
+
+
+def _charts(document: Mapping[str, Any]) -> Mapping[str, Chart | None]:
     """Draw what there is something of."""
-    weeks: Sequence[Any] = document["weeks"][-_MOST_WEEKS:]
-    starts = [one["start"][5:] for one in weeks]
-    used = [one["hits"]["rate"] for one in weeks]
-    work = {label: [one[name] for one in weeks] for name, label in _WORK.items()}
+    weeks = [(one["start"][5:], one) for one in document["weeks"][-_MOST_WEEKS:]]
     shown = [one for one in document["categories"] if one["hits"]["total"]]
     shown.sort(key=lambda one: -one["hits"]["rate"])
-    stored = [one for one in document["categories"] if one["learnings"]]
-    stored.sort(key=lambda one: -one["learnings"])
+    stored = sorted(document["categories"], key=lambda one: -one["learnings"])
     refused = by_size(document["write_gate"]["rejected_by_stage"])
-    accepted = document["write_gate"]["accepted"]
-    outcomes = by_size(document["gate"]["by_outcome"])
-    found = {
-        "use": charts.rate_line("Line chart: used of shown learnings by week", starts, used),
-        "work": charts.week_bars(
-            "Bar chart: reflections, accepted candidates and skips by week", starts, work
+    return {
+        "use": _chart(
+            "Bar chart: used of shown learnings by week",
+            [(start, [one["hits"]["rate"]]) for start, one in weeks],
+            say=percent,
+            most=1,
         ),
-        "categories": charts.lying_bars(
+        "work": _chart(
+            "Bar chart: reflections, accepted candidates and skips by week",
+            [(start, [one[name] for name in _WORK]) for start, one in weeks],
+            *_WORK.values(),
+        ),
+        "categories": _chart(
             "Bar chart: used of shown learnings by category",
-            [f"{one['name']} ({one['hits']['total']})" for one in shown],
-            {"Used": [one["hits"]["rate"] for one in shown]},
-            rates=True,
-        )
-        if len(shown) > 1
-        else None,
-        "stored": charts.lying_bars(
+            [(f"{one['name']} ({one['hits']['total']})", [one["hits"]["rate"]]) for one in shown],
+            say=percent,
+            most=1,
+        ),
+        "stored": _chart(
             "Bar chart: learnings by category",
-            [one["name"] for one in stored],
-            {
-                "active": [one["active"] for one in stored],
-                "no longer active": [one["learnings"] - one["active"] for one in stored],
-            },
+            [(one["name"], [one["active"], one["learnings"] - one["active"]]) for one in stored],
+            *("active", "no longer active"),
         ),
-        "write_gate": charts.lying_bars(
+        "write_gate": _chart(
             "Bar chart: accepted candidates, and refused ones by stage",
-            ["accepted", *(name for name, _ in refused)],
-            {
-                "accepted": [accepted, *(0 for _ in refused)],
-                "refused": [0, *(count for _, count in refused)],
-            },
+            [
+                ("accepted", [document["write_gate"]["accepted"]]),
+                *((name, [0, count]) for name, count in refused),
+            ],
+            *("accepted", "refused"),
         ),
-        "gate": charts.lying_bars(
+        "gate": _chart(
             "Bar chart: gate cycles by outcome",
-            [name.replace("_", " ") for name, _ in outcomes],
-            {"cycles": [count for _, count in outcomes]},
+            [
+                (name.replace("_", " "), [count])
+                for name, count in by_size(document["gate"]["by_outcome"])
+            ],
         ),
     }
-    return {name: chart if chart and chart.marks else None for name, chart in found.items()}

@@ -1,7 +1,7 @@
 """How the report says its numbers: percentages, intervals, trends, dates, faults of logs."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Final
@@ -12,6 +12,10 @@ from grove_core.text import clean_line, counted
 
 FEW: Final = 100
 """Of fewer than these, a rate is shown with its interval."""
+WEEKS: Final = 12
+"""How many weeks are drawn as a line of signs."""
+_LEVELS: Final = "▁▂▃▄▅▆▇█"
+_NOTHING: Final = "·"
 _FEWEST_OF_A_TREND: Final = 5
 _LEAST_DIFFERENCE: Final = 0.05
 _MOST_LINE_NUMBERS: Final = 5
@@ -161,3 +165,20 @@ def _whole(rate: float) -> int:
     if rounded == 0 and rate > 0:
         return 1
     return 99 if rounded == 100 and rate < 1 else rounded  # noqa: PLR2004 - percents
+
+
+def spark_of_counts(counts: Sequence[int]) -> str:
+    """Draw counts of weeks, the highest of them as high as can be."""
+    highest = max(counts[-WEEKS:], default=0)
+    return _spark(one / highest if one else None for one in counts[-WEEKS:])
+
+
+def spark_of_rates(shares: Sequence[Share]) -> str:
+    """Draw rates of weeks from 0 to 100 %, so that lines compare with each other."""
+    return _spark(one.rate for one in shares[-WEEKS:])
+
+
+def _spark(heights: Iterable[float | None]) -> str:
+    top = len(_LEVELS) - 1
+    signs = [_NOTHING if one is None else _LEVELS[round(one * top)] for one in heights]
+    return "".join(signs).rjust(WEEKS, _NOTHING)
