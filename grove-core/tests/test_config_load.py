@@ -8,16 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.config import (
-    Config,
-    RetrievalStrategy,
-    SessionGate,
-    Source,
-    config_keys,
-    gate_policy,
-    load_config,
-)
+from grove_core.config.load import Source, load_config
+from grove_core.config.schema import Config, SessionGate, config_keys, gate_policy
 from grove_core.model.gate import AutoSkipDecider, GatePolicy
+from grove_core.retrieval import RetrievalStrategy
 
 
 class World:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from attrs import evolve, field, frozen
 
-from grove_core.config import Config, Source, config_keys, load_config
 from grove_core.config.edit import render_default_config
+from grove_core.config.load import Source, load_config
 from grove_core.config.plugin_section import PluginSection, section_of
+from grove_core.config.schema import Config, config_keys
 from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
 
 

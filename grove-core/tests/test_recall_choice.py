@@ -3,9 +3,8 @@
 from datetime import timedelta
 
 import pytest
-from core_worlds import NOW, a_learning, a_session, git, own_git_only, put
+from core_worlds import NOW, a_learning, a_session, events_in, git, own_git_only, put
 
-from grove_core.event_log import read
 from grove_core.model.learning import Confidence, LearningStatus, Scope
 from grove_core.model.memory import Detection, Query
 from grove_core.model.session import EventType
@@ -115,7 +114,7 @@ def test_two_processes_that_show_the_same_remember_it_once(project, session, bac
     second = recall(project, session, REDIS, limit=5, max_chars=4000, via="start")
     assert "cl_a" in remember(project, session, first)
     assert remember(project, session, second) == ""
-    events = read(project.files.events_file)
+    events = events_in(project.files.events_file)
     assert [one.learning_id for one in events] == ["cl_a"]
     assert len(project.sessions.get("s").injected) == 1
     assert later(project).usage()["cl_a"].surfaced == 1
@@ -126,8 +125,8 @@ def test_showings_are_logged_and_personal_ones_never_in_the_project(project, ses
     after = show(project, session)
     personal = {one.learning_id: one.personal for one in after.injected}
     assert personal == {"cl_ours": False, "cl_mine": True}
-    (ours,) = read(project.files.events_file)
-    (mine,) = read(project.paths.personal_events)
+    (ours,) = events_in(project.files.events_file)
+    (mine,) = events_in(project.paths.personal_events)
     told = ours.learning_id, ours.session_id, ours.via, ours.score
     assert told == ("cl_ours", "s", "prompt", 1.0)
     assert mine.learning_id == "cl_mine"
@@ -144,7 +143,7 @@ def test_after_a_compaction_what_was_shown_is_shown_again_in_its_order(project, 
     backends[Area.PROJECT].set_status("cl_b", LearningStatus.SUPERSEDED)
     project.finder.refresh()
     assert repeat(project, after, 4000).shown == ("cl_a",)
-    assert len(read(project.files.events_file)) == 2
+    assert len(events_in(project.files.events_file)) == 2
 
 
 def test_branch_files_and_commits_describe_the_work(project):

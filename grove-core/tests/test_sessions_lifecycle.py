@@ -4,9 +4,8 @@ import os
 from datetime import timedelta
 
 import pytest
-from core_worlds import NOW, a_session, codes_of, fork, put
+from core_worlds import NOW, a_session, codes_of, events_in, fork, put
 
-from grove_core.event_log import read
 from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.session import EventType, InjectedLearning, InjectionOutcome
 from grove_core.model.ticket import Ticket
@@ -84,9 +83,9 @@ def test_an_end_that_was_written_down_is_finished_once(project, ends):
     assert session.ended_at == NOW + timedelta(minutes=1)
     assert session.gate.status is GateStatus.IDLE
     assert [one.outcome for one in session.injected] == [DISMISSED, REFERENCED, DISMISSED]
-    (logged,) = read(project.files.events_file)
+    (logged,) = events_in(project.files.events_file)
     assert (logged.learning_id, logged.ts) == ("cl_a", NOW + timedelta(minutes=1))
-    assert [one.learning_id for one in read(project.paths.personal_events)] == ["cl_mine"]
+    assert [one.learning_id for one in events_in(project.paths.personal_events)] == ["cl_mine"]
     assert OpenSessions(project).all() == []
 
 
@@ -97,7 +96,7 @@ def test_an_end_of_another_project_is_finished_there(project, ends, tmp_path):
     begun(other, a_session(injected=(shown("cl_a"),), gate=owing(), project_root=root))
     ends("s")
     finish_ends(project)
-    assert [one.learning_id for one in read(other.files.events_file)] == ["cl_a"]
+    assert [one.learning_id for one in events_in(other.files.events_file)] == ["cl_a"]
     assert OpenSessions(other).all() == ["s"]  # the next start there names what it owes
 
 
@@ -151,7 +150,7 @@ def test_who_is_taken_for_dead(project, fields, over):
     assert close_dead_sessions(project, "new") == []
     outcome = project.sessions.get("old").injected[0].outcome
     assert outcome is (DISMISSED if over else PENDING)
-    assert len(read(project.files.events_file)) == over
+    assert len(events_in(project.files.events_file)) == over
     assert OpenSessions(project).all() == ([] if over else ["old"])
 
 

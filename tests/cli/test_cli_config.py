@@ -2,7 +2,7 @@
 
 import pytest
 
-from grove_core.config import config_keys
+from grove_core.config.schema import config_keys
 
 SETTINGS_PLUGIN = """
 import attrs

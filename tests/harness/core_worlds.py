@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from grove_core import hookimpl
+from grove_core.codec import event_from_line
 from grove_core.model.gate import (
     ReflectionAccepted,
     ReflectionResult,
@@ -32,6 +33,13 @@ from grove_core.stats.decay import DecayRule
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 _NUMBERS = itertools.count()
+
+
+def events_in(*logs):
+    """The events of logs that hold nothing else, each once, in the order of time."""
+    there = (log.read_text() for log in logs if log.exists())
+    lines = dict.fromkeys(line for text in there for line in text.splitlines())
+    return sorted(map(event_from_line, lines), key=lambda one: one.ts)
 
 
 def a_learning(name="cl_1", **fields):

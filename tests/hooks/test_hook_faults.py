@@ -9,7 +9,7 @@ from contextlib import closing
 import in_process
 import pytest
 
-from grove_core.config import SESSION_END_DEADLINE_MS
+from grove_core.config.schema import SESSION_END_DEADLINE_MS
 from grove_core.hooks import dispatch, stop
 from grove_core.storage import files
 

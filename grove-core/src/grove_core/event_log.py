@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.codec import event_from_line, event_to_line
-from grove_core.errors import CodecError, StorageError
+from grove_core.codec import event_to_line
+from grove_core.errors import StorageError
 from grove_core.model.events import StatsEvent
 from grove_core.model.value import frozen
 from grove_core.stats.lines import EventLine, read_lines
@@ -60,20 +60,6 @@ def append(path: Path, events: Iterable[StatsEvent], version: str) -> None:
     lines = "".join(event_to_line(event, version) for event in events)
     if lines:
         files.append_text(path, lines)
-
-
-def read(*paths: Path) -> list[StatsEvent]:
-    """Read logs as one: in the order of time, each line once, without what cannot be read."""
-    lines = (line for path in paths for line in (files.read_text(path) or "").split("\n"))
-    events = []
-    for line in dict.fromkeys(lines):
-        try:
-            event = event_from_line(line) if line.strip() else None
-        except CodecError:
-            continue
-        if event is not None:
-            events.append(event)
-    return sorted(events, key=lambda event: event.ts)
 
 
 def publish(project: ProjectPaths, now: datetime) -> None:

@@ -10,7 +10,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core import __version__
-from grove_core.config import LoadedConfig, load_config
+from grove_core.config.load import LoadedConfig, load_config
 from grove_core.config.schema import Config, LayoutSetting, gate_policy
 from grove_core.environment import fingerprint
 from grove_core.errors import CodecError, StorageError

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from attrs import evolve
+from core_worlds import events_in
 from world import GIT_IDENTITY
 
 from grove_backend_markdown.backend import MarkdownBackend
@@ -286,7 +287,7 @@ class History:
                 event_log.event_files(clone.project),
                 event_log.shared_event_files(clone.project),
             ):
-                sessions = sorted(one.session_id for one in event_log.read(*paths))
+                sessions = sorted(one.session_id for one in events_in(*paths))
                 assert sessions == sorted(one.session_id for one in self.events), "events"
 
     def _judge_status(self, key, status):

@@ -12,7 +12,7 @@ from attrs import asdict, evolve
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import config_keys
-from grove_core.config import Origin, Source
+from grove_core.config.load import Origin, Source
 from grove_core.project import Project
 from grove_core.services.settings import (
     EffectiveSetting,

@@ -11,10 +11,10 @@ from grove_core.cli.options import dry_run_option
 from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import active_ids, archived_ids, standing_ids
-from grove_core.config import StorageLayout, load_config
+from grove_core.config.load import load_config
 from grove_core.errors import StorageError
 from grove_core.identifiers import is_session_id
-from grove_core.model.memory import Receipt
+from grove_core.model.memory import Receipt, StorageLayout
 from grove_core.project import Project
 from grove_core.services import migrate
 from grove_core.services.curate import Curated, Curator, Outcome, overview

@@ -17,7 +17,7 @@ from attrs import frozen
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
-from grove_core.config import load_config
+from grove_core.config.load import load_config
 from grove_core.errors import GroveError, PluginError
 from grove_core.plugins.discovery import canonical_name, discover
 from grove_core.plugins.report import Plugin

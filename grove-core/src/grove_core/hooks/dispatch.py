@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Final, Protocol
 
 from grove_core.clock import now_utc
-from grove_core.config import SESSION_END_DEADLINE_MS
+from grove_core.config.schema import SESSION_END_DEADLINE_MS
 from grove_core.errors import CodecError, StorageError
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 from grove_core.hosts import claude_code

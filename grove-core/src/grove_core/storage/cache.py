@@ -25,7 +25,6 @@ _SECONDS: Final = 3.0
 _KILOBYTES: Final = 65_536
 _KILOBYTES_IN_HOOK: Final = 8_192
 _SCHEMA: Final = Path(__file__).with_name("cache.sql")
-_OLDER_FILES: Final = ("index.sqlite", "stats.sqlite")
 _PRIMARY_CODE: Final = 0xFF  # of an error; the rest of its bits go into detail
 # Such as a question from another thread.
 _MISUSES: Final = (sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
@@ -115,10 +114,6 @@ class Cache:
                 for statement in _SCHEMA.read_text("utf-8").split(";"):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        if self.path != IN_MEMORY:
-            for name in _OLDER_FILES:
-                with suppress(OSError):
-                    _remove(os.fspath(Path(self.path).with_name(name)))
 
 
 class CachedPart:

@@ -139,7 +139,6 @@ def append_text(
     text: str | Callable[[str], str],
     *,
     inside: StrPath | None = None,
-    timeout: float | None = None,
 ) -> bool:
     """Append to a file, all or nothing, under its lock.
 
@@ -151,7 +150,6 @@ def append_text(
         text: What to append, usually ending in a newline; or a function that decides it from the
             text already there, under the lock: nothing is written when that gives nothing.
         inside: A directory that symbolic links must not lead out of; ``None`` for anywhere.
-        timeout: Seconds to wait for the lock; ``None`` for the usual limit.
 
     Returns:
         Whether anything was appended.
@@ -161,7 +159,7 @@ def append_text(
     """
     path = confined(path, inside)
     make_directory(os.path.dirname(path))
-    with locked(path, timeout=timeout) as descriptor:
+    with locked(path) as descriptor:
         if callable(text):
             text = text(_read_locked(descriptor, path))
         data = _encode(text, path)

@@ -138,11 +138,3 @@ class SessionStore:
         except OSError:
             return ()
         return [name for _, name in sorted(dated, reverse=True) if is_session_id(name)]
-
-    def delete(self, session_id: str) -> None:
-        """Remove a session; without effect when there is none of that id."""
-        path = self.path(session_id)
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise StorageError(f"cannot remove {path}: {error.strerror or error}") from error

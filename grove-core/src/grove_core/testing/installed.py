@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from attrs import evolve
 
-from grove_core.config import load_config
+from grove_core.config.load import load_config
 from grove_core.config.plugin_section import section_of
 from grove_core.config.schema import LayoutSetting
 from grove_core.model.memory import Capability, StorageLayout
