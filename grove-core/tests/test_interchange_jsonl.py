@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from grove_core.interchange.entries import Origin
 from grove_core.interchange.jsonl import read_jsonl, write_jsonl
-from grove_core.interchange.markdown_export import write_markdown
+from grove_core.interchange.markdown import write_markdown
 from grove_core.model.learning import Candidate
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.testing.samples import example_learning

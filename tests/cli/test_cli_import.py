@@ -15,7 +15,7 @@ from grove_core import Hit, LearningStatus, Scope
 from grove_core.interchange.jsonl import write_jsonl
 from grove_core.memory.sanitize import clean_hit
 from grove_core.project import Project
-from grove_core.services.imports import ImportFormat, ImportState, import_from
+from grove_core.services.imports import ImportFormat, import_learnings
 from grove_core.testing.strategies import learnings
 
 SAMPLES = Path(__file__).parents[1] / "data" / "interchange"
@@ -173,7 +173,7 @@ def test_an_export_is_imported_without_any_loss(tmp_path_factory, some, data):
     path.write_text(write_jsonl(by_id.values()), encoding="utf-8")
     environment = {"HOME": str(folder), "GROVE_HOME": str(folder / "home"), "PATH": os.defpath}
     project = Project(project, environment, datetime(2030, 1, 1, tzinfo=UTC))
-    report = import_from(
+    done = import_learnings(
         project,
         ImportFormat.JSONL,
         path,
@@ -181,7 +181,7 @@ def test_an_export_is_imported_without_any_loss(tmp_path_factory, some, data):
         dry_run=False,
         progress=lambda *_: lambda: None,
     )
-    assert {one.state for one in report.outcomes} <= {ImportState.IMPORTED}, report
+    assert {one["state"].value for one in done.document["entries"]} <= {"imported"}, done
     stored = {one.hit.learning.id: one.hit.learning for one in project.library.iterate()}
     # What any command gets of a learning: a library folds blanks of all kinds in paths.
     assert stored == {

@@ -1,7 +1,6 @@
 """``grove export``."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Unpack
 
@@ -13,7 +12,7 @@ from grove_core.cli.result import Result
 from grove_core.codec import learning_to_dict
 from grove_core.errors import GroveError
 from grove_core.interchange.jsonl import write_jsonl
-from grove_core.interchange.markdown_export import write_markdown
+from grove_core.interchange.markdown import write_markdown
 from grove_core.model.learning import Learning, Scope
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 JSONL: Final = "jsonl"
 MARKDOWN: Final = "markdown"
-_FILE_MODE: Final = 0o644
-_PRIVATE_FILE_MODE: Final = 0o600
 
 
 @click.command("export")
@@ -63,24 +60,39 @@ def command(
     selection = read_selection(project.now, narrowing, everything=everything)
     is_personal = Scope.PERSONAL in selection.filters.scopes
     found = [
-        one
+        one.hit.learning
         for one in project.library.iterate()
-        if selection.admits(one.hit.learning)
-        and (is_personal or Scope.PERSONAL is not one.hit.learning.scope)
-        and (is_personal or one.area is not Area.PERSONAL)
+        if one.hit.complete and selection.admits(one.hit.learning)
+        if is_personal or (one.area is not Area.PERSONAL and not _is_personal(one.hit.learning))
     ]
-    whole = sorted(
-        (one.hit.learning for one in found if one.hit.complete),
-        key=lambda one: (one.timestamp, one.id),
-    )
-    limit = narrowing["limit"]
-    learnings = whole if limit is None else whole[-limit:]
+    found.sort(key=lambda one: (one.timestamp, one.id))
+    learnings = found[-(selection.limit or len(found)) :]
     text = write_jsonl(learnings) if form == JSONL else write_markdown(learnings, project.root.name)
     if output is not None:
         if not learnings and output.exists():
             raise GroveError(f"there is nothing to export; {output} was left as it is")
-        _write(project, output, text, _PRIVATE_FILE_MODE if is_personal else _FILE_MODE)
-    return _result(learnings, form, output, text)
+        _write(project, output, text, 0o600 if is_personal else 0o644)
+    written = f"{counted(len(learnings), 'learning')} written to {output}"
+
+    def human(console: "Console") -> None:
+        # As it is: a console would put blanks in the place of tabs.
+        sys.stdout.write(text) if output is None else console.print(written)
+
+    return Result(
+        document={
+            "format": form,
+            "count": len(learnings),
+            "output": None if output is None else output.absolute(),
+            "learnings": [learning_to_dict(one) for one in learnings if output is None],
+        },
+        human=human,
+        ids=[one.id for one in learnings],
+        warnings=[] if learnings else ["no learning fits, so there is nothing to export"],
+    )
+
+
+def _is_personal(learning: Learning) -> bool:
+    return learning.scope is Scope.PERSONAL
 
 
 def _write(project: Project, output: Path, text: str, mode: int) -> None:
@@ -94,25 +106,3 @@ def _write(project: Project, output: Path, text: str, mode: int) -> None:
     if not target.parent.is_dir():
         raise GroveError(f"{output.parent} is no folder; make it first")
     files.replace(target, text.encode("utf-8"), mode=mode)
-
-
-def _result(learnings: Sequence[Learning], form: str, output: Path | None, text: str) -> Result:
-    document: dict[str, object] = {
-        "format": form,
-        "count": len(learnings),
-        "output": None if output is None else output.absolute(),
-        "learnings": [learning_to_dict(one) for one in learnings if output is None],
-    }
-
-    def human(console: "Console") -> None:
-        if output is None:
-            sys.stdout.write(text)
-        else:
-            console.print(f"{counted(len(learnings), 'learning')} written to {output}")
-
-    return Result(
-        document=document,
-        human=human,
-        ids=[one.id for one in learnings],
-        warnings=[] if learnings else ["no learning fits, so there is nothing to export"],
-    )

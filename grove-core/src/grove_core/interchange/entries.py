@@ -1,16 +1,14 @@
 """What a reader finds in a file: entries that may become learnings, and what it leaves out."""
 
 import re
-from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime, time
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
-
-from attrs import frozen
 
 from grove_core.clock import parse_instant
 from grove_core.model.learning import SUMMARY_LENGTH_MAX, Category, Criterion, LearningStatus
-from grove_core.model.value import Value
-from grove_core.reflection.candidates import clean_tag, read_enum
+from grove_core.model.value import Value, frozen
+from grove_core.reflection.candidates import clean_tag, listed, read_enum
 from grove_core.text import clean_line, one_line, shorten
 
 # A secret in it must be recognised, so not only what is shown of it is kept.
@@ -62,6 +60,14 @@ class Origin(Value):
     path: str = ""
 
 
+def reading_of(*pieces: Entry | LeftOut) -> Reading:
+    """Sort what was read."""
+    return Reading(
+        entries=tuple(one for one in pieces if isinstance(one, Entry)),
+        left_out=tuple(one for one in pieces if isinstance(one, LeftOut)),
+    )
+
+
 def left_out(line: int, text: str, reason: str, *, is_fault: bool = False) -> LeftOut:
     """Leave a piece of the source out."""
     title = clean_line(text, _LONGEST_TITLE)
@@ -69,13 +75,9 @@ def left_out(line: int, text: str, reason: str, *, is_fault: bool = False) -> Le
 
 
 def read_instant(raw: object) -> datetime | None:
-    """Read a time in any of the forms that files have it in."""
+    """Read a time: ISO 8601, or seconds since 1970."""
     try:
-        if isinstance(raw, datetime):
-            return raw.replace(tzinfo=UTC) if raw.tzinfo is None else raw.astimezone(UTC)
-        if isinstance(raw, date):
-            return datetime.combine(raw, time(), UTC)
-        if isinstance(raw, int | float) and not isinstance(raw, bool):
+        if isinstance(raw, int | float):
             return datetime.fromtimestamp(raw, UTC)
         return parse_instant(raw) if isinstance(raw, str) else None
     except (ValueError, OverflowError, OSError):
@@ -96,28 +98,18 @@ def tags_from(*texts: str) -> list[str]:
     return list(dict.fromkeys(tags))[:_MOST_TAGS] or [_SPARE_TAG]
 
 
-def complete(fields: dict[str, Any]) -> tuple[str, ...]:
+def complete(fields: dict[str, Any]) -> list[str]:
     """Fill in what the schema demands and a source may leave out; return a note for each."""
     notes = []
-    if read_enum(Category, fields.get("category")) is None:
-        said = fields.get("category")
-        was = (
-            f'"{clean_line(said, SUMMARY_LENGTH_MAX)}" is unknown'
-            if isinstance(said, str)
-            else "none was given"
-        )
+    said = fields.get("category")
+    if read_enum(Category, said) is None:
+        was = f"{listed([said])} is unknown" if isinstance(said, str) else "none was given"
         fields["category"] = Category.CONVENTION.value
         notes.append(f"category: {was}; {fields['category']} was assumed")
-    if not _has_item(fields.get("criteria_met")):
+    if not fields.get("criteria_met"):
         fields["criteria_met"] = [Criterion.STABLE_FACT.value]
         notes.append(f"criteria_met: {Criterion.STABLE_FACT.value} was assumed")
-    if not _has_item(fields.get("tags")):
-        summary = fields.get("summary")
-        fields["tags"] = tags_from(summary if isinstance(summary, str) else "")
+    if not fields.get("tags"):
+        fields["tags"] = tags_from(str(fields.get("summary", "")))
         notes.append(f"tags: {', '.join(fields['tags'])} taken from the summary")
-    return tuple(notes)
-
-
-def _has_item(raw: object) -> bool:
-    items: Iterable[object] = raw if isinstance(raw, list) else [raw]
-    return any(isinstance(item, str) and item.strip() for item in items)
+    return notes

@@ -1,7 +1,7 @@
-"""Markdown documents such as ``docs/solutions/*.md``: each is one learning, never cut to pieces."""
+"""Markdown: documents such as ``docs/solutions/*.md``, each one learning; and a page for people."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from grove_core.interchange.entries import (
@@ -10,6 +10,7 @@ from grove_core.interchange.entries import (
     Reading,
     left_out,
     read_instant,
+    reading_of,
     tags_from,
 )
 from grove_core.model.learning import (
@@ -18,31 +19,35 @@ from grove_core.model.learning import (
     TAGS_MAX,
     Category,
     Criterion,
+    Learning,
+    LearningStatus,
 )
 from grove_core.reflection.candidates import close_fences
 from grove_core.text import one_line, shorten
 
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
-_FENCE: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
-_BULLET: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_FRONT_MATTER: Final = re.compile(r"---[ \t]*\n((?s:.*?))(?m:^)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_HEADING: Final = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*")
+_FENCE: Final = re.compile(r" {0,3}(?:`{3,}|~{3,})")
+_BULLET: Final = re.compile(r"\s+| {0,3}(?:[-*+]|\d{1,3}[.)])[ \t]+")
 _COMMENT: Final = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _MARKUP: Final = re.compile(
     r"\[([^\[\]]+)\]\([^()\s]*\)|(?<![\w*])(?:\*\*|__)(?=\S)(.+?)(?<=\S)(?:\*\*|__)"
 )
-_PATH: Final = re.compile(r"`((?:[\w.@-]+/)+[\w.@-]+\.\w{1,8})(?::\d+)?`")
-_LONGEST_FRONT_MATTER: Final = 400
-_LEAST_ROOM: Final = 60
+_PATH: Final = re.compile(r"(?:[\w.@-]+/)*[\w.@-]+\.\w{1,8}")
+_MARKED_PATH: Final = re.compile(r"`((?:[\w.@-]+/)+[\w.@-]+\.\w{1,8})(?::\d+)?`")
 _MOST_FILES: Final = 10
 _TITLES: Final = ("title", "description", "summary", "name")
 _DATES: Final = ("date", "created", "last_updated")
 _INDEXES: Final = frozenset({"readme.md", "index.md", "memory.md"})
 # What a digest keeps first: what to do, then why, then what happened.
 _ORDER: Final = (
-    ("solution", "fix", "resolution", "working solution", "guidance", "guideline"),
-    ("prevention", "preventing", "how to prevent", "lesson", "when to apply"),
-    ("root cause", "cause", "technical cause", "analysis", "why", "rationale"),
-    ("problem", "incident", "context", "issue", "summary", "overview", "symptom", "what happened"),
+    r"solution|fix|resolution|working solution|guidance|guideline",
+    r"prevent|how to prevent|lesson|when to apply",
+    r"root cause|cause|technical cause|analysis|why|rationale",
+    r"problem|incident|context|issue|summary|overview|symptom|what happened",
 )
+_RANKS_OF_ADVICE: Final = frozenset({0, 1})
+_RANK_OF_REASONS: Final = 2
 # By what a type or folder is called, the more telling words first.
 _CATEGORIES: Final = (
     (Category.DEBUGGING, r"build|runtime|test"),
@@ -62,9 +67,17 @@ class _Section(NamedTuple):
     @property
     def rank(self) -> int:
         """How soon a digest keeps it."""
-        words = re.sub(r"^[\d.)\s]+", "", _plain(self.title)).strip().lower()
-        found = (at for at, starts in enumerate(_ORDER) if words.startswith(starts))
+        words = _plain(self.title).lstrip("0123456789.) ").lower()
+        found = (at for at, starts in enumerate(_ORDER) if re.match(starts, words))
         return next(found, len(_ORDER))
+
+    @property
+    def whole(self) -> str:
+        """The text below its title."""
+        return f"**{_plain(self.title)}:**\n\n{self.text}" if self.title else self.text
+
+
+# --- a document -----------------------------------------------------------------------------------
 
 
 def read_document(text: str, origin: Origin) -> Reading:
@@ -72,38 +85,32 @@ def read_document(text: str, origin: Origin) -> Reading:
     values, body, problem = _front_matter(text)
     body = _COMMENT.sub("", body).strip()
     sections = _sections(body)
-    title = next((one for name in _TITLES if (one := _text(values.get(name)))), "")
-    title = title or next((one.title for one in sections if one.title), "")
+    titles = (*(_text(values.get(name)) for name in _TITLES), *(one.title for one in sections))
+    title = next(filter(None, titles), "")
     if not values and not problem and (reason := _why_no_lesson(body, origin)):
-        return Reading(left_out=(left_out(1, origin.name, reason),))
+        return reading_of(left_out(1, origin.name, reason))
     if not title or not body:
         reason = "it has no title; give it one" if body else "it has no text below its title"
-        return Reading(left_out=(left_out(1, origin.name, reason, is_fault=True),))
-    return Reading(entries=(_entry(title, values, sections, origin, problem),))
+        return reading_of(left_out(1, origin.name, reason, is_fault=True))
+    return reading_of(_entry(title, values, sections, origin, problem))
 
 
 def _front_matter(text: str) -> tuple[dict[str, Any], str, str]:
     """Return the values, the text below them, and what is wrong with them."""
-    lines = text.split("\n")
-    reach = enumerate(lines[1 : _LONGEST_FRONT_MATTER + 1], 1)
-    end = next((at for at, line in reach if line.rstrip() in ("---", "...")), None)
-    if lines[0].strip() != "---" or end is None:
+    match = _FRONT_MATTER.match(text)
+    if match is None:
         return {}, text, ""
     import yaml
 
-    body = "\n".join(lines[end + 1 :])
+    body = text[match.end() :]
     try:
         # The loader that makes texts of everything: neither dates nor objects, and `no` stays `no`.
-        values = yaml.load("\n".join(lines[1:end]), yaml.BaseLoader)  # noqa: S506 - safe as well
+        values = yaml.load(match[1], yaml.BaseLoader)  # noqa: S506 - safe as well
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         said = getattr(error, "problem", None) or type(error).__name__
-        place = f"line {mark.line + 2}: " if mark else ""
-        return (
-            {},
-            body,
-            f"its front matter cannot be read ({place}{said}); its headings count alone",
-        )
+        place = f"line {mark.line + 2}: {said}" if mark else said
+        return {}, body, f"its front matter cannot be read ({place}); its headings count alone"
     return values if isinstance(values, dict) else {}, body, ""
 
 
@@ -111,10 +118,26 @@ def _why_no_lesson(body: str, origin: Origin) -> str:
     if origin.name.lower() in _INDEXES:
         return "a list of documents"
     lines = [line for line in body.split("\n") if line.strip() and not _HEADING.fullmatch(line)]
-    rules = sum(bool(_BULLET.match(line)) or line.startswith((" ", "\t")) for line in lines)
-    if lines and rules * 2 > len(lines) and "```" not in body:
+    rules = sum(_BULLET.match(line) is not None for line in lines)
+    if rules * 2 > len(lines) and "```" not in body:
         return "a list of rules that always hold: leave it where the agent reads it"
     return ""
+
+
+def _sections(body: str) -> list[_Section]:
+    """Divide a text at its headings; those within code are none."""
+    title, lines, in_code = "", list[str](), False
+    sections: list[_Section] = []
+    for line in body.split("\n"):
+        in_code ^= _FENCE.match(line) is not None
+        heading = None if in_code else _HEADING.fullmatch(line)
+        if heading is None:
+            lines.append(line)
+        else:
+            sections.append(_Section(title, "\n".join(lines).strip()))
+            title, lines = heading[1], []
+    sections.append(_Section(title, "\n".join(lines).strip()))
+    return [one for one in sections if one.title or one.text]
 
 
 def _entry(
@@ -125,7 +148,7 @@ def _entry(
     problem: str,
 ) -> Entry:
     notes = [problem] if problem else []
-    detail, is_whole = _detail(sections, values, origin)
+    detail, is_whole = _digest(sections, values, origin)
     if not is_whole:
         notes.append("detail: a digest of the document")
     tags = _texts(values.get("tags")) or _texts(values.get("keywords"))
@@ -134,19 +157,24 @@ def _entry(
         notes.append(f"tags: {', '.join(tags)} taken from its words")
     kind = _text(values.get("problem_type"))
     ranks = {one.rank for one in sections}
-    criteria = [Criterion.STABLE_FACT]
-    criteria += [Criterion.BEHAVIOR_CHANGING] if ranks & {0, 1} else []
-    criteria += [Criterion.DECISION_RATIONALE] if "decision" in kind or 2 in ranks else []  # noqa: PLR2004 - its place in the order
+    criteria = [Criterion.STABLE_FACT.value]
+    if ranks & _RANKS_OF_ADVICE:
+        criteria.append(Criterion.BEHAVIOR_CHANGING.value)
+    if "decision" in kind or _RANK_OF_REASONS in ranks:
+        criteria.append(Criterion.DECISION_RATIONALE.value)
     times = (read_instant(_text(values.get(name))) for name in _DATES)
+    named = [_text(values.get("module")), *_texts(values.get("related_files"))]
+    paths = [origin.path, *filter(_PATH.fullmatch, named)]
+    paths += [match[1] for one in sections for match in _MARKED_PATH.finditer(one.text)]
     return Entry(
         line=1,
         fields={
             "category": _category(kind, _text(values.get("category")), origin.folder).value,
             "summary": shorten(one_line(_plain(title)), SUMMARY_LENGTH_MAX),
             "detail": detail,
-            "criteria_met": [one.value for one in criteria],
+            "criteria_met": criteria,
             "tags": tags[:TAGS_MAX],
-            "context_files": _files(values, sections, origin),
+            "context_files": list(dict.fromkeys(filter(None, paths)))[:_MOST_FILES],
         },
         timestamp=next(filter(None, times), None),
         notes=tuple(notes),
@@ -161,35 +189,7 @@ def _category(*said: str) -> Category:
     return Category.CONVENTION
 
 
-def _files(values: Mapping[str, Any], sections: Sequence[_Section], origin: Origin) -> list[str]:
-    named = [_text(values.get("module")), *_texts(values.get("related_files"))]
-    named = [one for one in named if re.fullmatch(r"(?:[\w.@-]+/)*[\w.@-]+\.\w{1,8}", one)]
-    found = [match[1] for one in sections for match in _PATH.finditer(one.text)]
-    own = [origin.path] if origin.path else []
-    return list(dict.fromkeys([*own, *named, *found]))[:_MOST_FILES]
-
-
-def _sections(body: str) -> list[_Section]:
-    """Divide a text at its headings; those within code are none."""
-    sections: list[_Section] = []
-    title, lines, fence = "", list[str](), ""
-    for line in body.split("\n"):
-        mark = _FENCE.fullmatch(line)
-        heading = None if fence or mark else _HEADING.fullmatch(line)
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence) and not mark[2].strip():
-            fence = ""
-        if heading is None:
-            lines.append(line)
-            continue
-        sections.append(_Section(title, "\n".join(lines).strip()))
-        title, lines = heading[2], []
-    sections.append(_Section(title, "\n".join(lines).strip()))
-    return [one for one in sections if one.title or one.text]
-
-
-def _detail(
+def _digest(
     sections: Sequence[_Section], values: Mapping[str, Any], origin: Origin
 ) -> tuple[str, bool]:
     """Write what of the document fits into a learning, and return whether that is all of it."""
@@ -197,36 +197,22 @@ def _detail(
     if symptoms := _texts(values.get("symptoms")):
         parts.append(_Section("Symptoms", "\n".join(f"- {one}" for one in symptoms)))
     ends = f"\n\nThe whole document: `{origin.path or origin.name}`"
-    room = DETAIL_LENGTH_MAX - len(ends)
-    written: list[str] = []
-    is_whole = True
-    for part in sorted(parts, key=lambda one: one.rank):
-        title = f"**{_plain(part.title)}:**\n\n" if part.title else ""
-        share = room if len(part.text) + len(title) <= room // 2 or not written else room // 2
-        text = _cut(part.text, share - len(title))
-        is_whole = is_whole and text == part.text
-        if text:
-            written.append(f"{title}{text}")
-            room -= len(written[-1]) + 2
-    return "\n\n".join(written) + ends, is_whole
+    text = "\n\n".join(one.whole for one in sorted(parts, key=lambda one: one.rank))
+    digest = _cut(text, DETAIL_LENGTH_MAX - len(ends))
+    return digest + ends, digest == text
 
 
 def _cut(text: str, room: int) -> str:
-    """Cut a text at the end of a paragraph, else of a line; code is kept whole or left out."""
+    """Cut a text at the end of a paragraph; code is kept whole or left out."""
     if len(text) <= room:
         return text
-    if room < _LEAST_ROOM:
-        return ""
-    kept: list[str] = []
-    for paragraph in re.split(r"\n\s*\n(?![ \t])", text):
-        if len("\n\n".join([*kept, paragraph])) > room - 2:
-            break
-        kept.append(paragraph)
-    whole = "\n\n".join(kept)
-    if kept and close_fences(whole) == whole:
-        return f"{whole}\n…"
-    first = re.split(r"^ {0,3}(?:```|~~~)", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
-    return shorten(first, room) if first else ""
+    end = text.rfind("\n\n", 0, room - 1)
+    while end > 0:
+        kept = text[:end]
+        if close_fences(kept) == kept:
+            return f"{kept}\n…"
+        end = text.rfind("\n\n", 0, end)
+    return shorten(one_line(text.partition("```")[0]) or "…", room)
 
 
 def _plain(text: str) -> str:
@@ -241,3 +227,65 @@ def _text(raw: object) -> str:
 def _texts(raw: object) -> list[str]:
     items = raw.split(",") if isinstance(raw, str) else raw if isinstance(raw, list) else []
     return [one.strip() for one in items if isinstance(one, str) and one.strip()]
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+_CATEGORY_TITLES: Final = {
+    Category.PATTERN: "Patterns",
+    Category.PITFALL: "Pitfalls",
+    Category.CONVENTION: "Conventions",
+    Category.DEPENDENCY: "Dependencies",
+    Category.PROCESS: "Process",
+    Category.DOMAIN: "Domain",
+    Category.DEBUGGING: "Debugging",
+}
+_SPECIAL: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#"})
+# CommonMark: from a row of backquotes to the next row of the same length.
+_CODE: Final = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
+
+
+def write_markdown(learnings: Iterable[Learning], project: str) -> str:
+    """Write learnings as a page for people, by category, in the order given."""
+    by_category: dict[Category, list[str]] = {one: [] for one in _CATEGORY_TITLES}
+    for learning in learnings:
+        quoted = "\n".join(f"> {line}".rstrip() for line in learning.detail.split("\n"))
+        text = f"### {_escaped(learning.summary)}\n\n{_facts(learning)}\n\n{quoted}"
+        by_category[learning.category].append(text)
+    parts = [f"# Learnings of {_escaped(project)}"]
+    for category, texts in by_category.items():
+        parts += [f"## {_CATEGORY_TITLES[category]}", *texts] if texts else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _facts(learning: Learning) -> str:
+    lists = {
+        "ticket": [learning.ticket_id or ""],
+        "tags": learning.tags,
+        "files": learning.context_files,
+        "supersedes": learning.supersedes,
+    }
+    is_active = learning.status is LearningStatus.ACTIVE
+    facts = [
+        *([] if is_active else [f"**{learning.status.value}**"]),
+        f"{learning.timestamp:%Y-%m-%d}",
+        f"scope {learning.scope.value}",
+        f"confidence {learning.confidence.value}",
+        *(
+            f"{name} {', '.join(map(_escaped, items))}"
+            for name, items in lists.items()
+            if any(items)
+        ),
+        f"`{learning.id}`",
+    ]
+    return " · ".join(facts)
+
+
+def _escaped(text: str) -> str:
+    """Keep a line of text from being read as markdown; code in it stays as it is meant."""
+    written: list[str] = []
+    at = 0
+    for code in _CODE.finditer(text):
+        written += [text[at : code.start()].translate(_SPECIAL), code[0]]
+        at = code.end()
+    return "".join([*written, text[at:].translate(_SPECIAL)])

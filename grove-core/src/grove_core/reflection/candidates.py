@@ -10,12 +10,13 @@ from typing import Any, Final, TypeVar, get_args
 from attrs import NOTHING, Attribute, fields, frozen
 
 from grove_core.identifiers import is_learning_id
-from grove_core.model.learning import Candidate, Rejection, about
+from grove_core.model.learning import Candidate, Learning, Rejection, about
 from grove_core.text import clean_line, one_line, remove_invisible
 
 _EnumT = TypeVar("_EnumT", bound=Enum)
 
 CANDIDATE_FIELDS: Final = tuple(one.name for one in fields(Candidate))
+LEARNING_FIELDS: Final = frozenset(one.name for one in fields(Learning))
 REQUIRED: Final = tuple(
     one.name for one in fields(Candidate) if one.default is NOTHING or about(one.name).least
 )

@@ -8,7 +8,7 @@ from attrs import evolve
 
 from grove_core.errors import ReflectionError
 from grove_core.model.learning import Rejection
-from grove_core.reflection.candidates import CANDIDATE_FIELDS
+from grove_core.reflection.candidates import LEARNING_FIELDS
 from grove_core.reflection.submission import Submission
 from grove_core.text import one_line, remove_invisible
 
@@ -149,7 +149,7 @@ def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:  # noqa: ANN401
         elif isinstance(one, dict):
             for key, entry in one.items():
                 yield "the name of a field", key
-                if key in CANDIDATE_FIELDS:
+                if key in LEARNING_FIELDS:
                     waiting.append((name or key, entry))
                     continue
                 inner = name or "an unknown field"

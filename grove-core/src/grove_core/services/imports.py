@@ -2,20 +2,17 @@
 
 import os
 from base64 import b32encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from functools import partial
-from hashlib import sha256
-from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from attrs import evolve
+from attrs import asdict, evolve, frozen
 
-from grove_core.errors import BackendError, GroveError, LearningNotFoundError, StorageError
-from grove_core.identifiers import is_session_id
-from grove_core.interchange.entries import Entry, LeftOut, Origin, Reading, left_out
+from grove_core.errors import GroveError, StorageError
+from grove_core.identifiers import new_learning_id
+from grove_core.interchange.entries import Entry, LeftOut, Origin, Reading, left_out, reading_of
 from grove_core.interchange.jsonl import read_jsonl
 from grove_core.interchange.markdown import read_document
 from grove_core.interchange.older_grove import read_older_learnings
@@ -29,31 +26,30 @@ from grove_core.model.learning import (
     Scope,
     Stage,
 )
-from grove_core.model.memory import Capability, ReceiptStatus
-from grove_core.model.value import Value, frozen
+from grove_core.model.memory import ReceiptStatus
 from grove_core.plugins.descriptors import ReflectionContext
 from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, readable_parts
-from grove_core.reflection.pipeline import WITHHELD, candidate_from, fingerprint, learning_from
+from grove_core.reflection.pipeline import WITHHELD, fingerprint, learning_from
 from grove_core.reflection.secrets import find_leak, objection_to
 from grove_core.services.candidates import plugins_check
 from grove_core.services.feedback import correct, log_corrections
+from grove_core.services.result import Line, Result
 from grove_core.services.storing import alone, deliver_outbox, store_learning, why_not_stored
 from grove_core.similarity import SimilarityIndex, normalised_summary
 from grove_core.storage import files
-from grove_core.text import shorten
+from grove_core.text import clean_line, counted, shorten
 
 Progress = Callable[[str, int], Callable[[], None]]
 """Is called with what is counted and how many there are; what it gives is called after each."""
 
 IMPORT_SESSION: Final = "import"
 """The session of imported learnings whose source names none."""
-_LOCK_SECONDS: Final = 30.0
-_SLOW_LOCK_SECONDS: Final = 300.0
+_LISTED: Final = 20
 _SHOWN: Final = 80
+_LONGEST_PATH: Final = 4_096
 # As far as clocks of other machines may be ahead.
 _CLOCK_SKEW: Final = timedelta(days=1)
-_OLDER_FILES: Final = ("learnings.md", "personal-learnings.md")
 
 
 class ImportFormat(Enum):
@@ -74,13 +70,32 @@ class ImportState(Enum):
     LEFT_OUT = "left_out"
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class Outcome(Value):
+_PATTERNS: Final = {
+    ImportFormat.OLDER_GROVE: "*learnings.md",
+    ImportFormat.MARKDOWN: "**/*.md",
+    ImportFormat.JSONL: "*.jsonl",
+}
+_READERS: Final[Mapping[ImportFormat, Callable[[str, Origin], Reading]]] = {
+    ImportFormat.OLDER_GROVE: lambda text, _: read_older_learnings(text),
+    ImportFormat.MARKDOWN: read_document,
+    ImportFormat.JSONL: read_jsonl,
+}
+_WORDS: Final = {
+    ImportState.IMPORTED: "imported",
+    ImportState.PRESENT: "there already",
+    ImportState.DUPLICATE: "duplicates",
+    ImportState.REFUSED: "refused",
+    ImportState.LEFT_OUT: "left out",
+}
+
+
+@frozen(kw_only=True)
+class Outcome:
     """An entry and what became of it."""
 
     path: str
     line: int
-    state: ImportState
+    state: ImportState = ImportState.REFUSED
     summary: str
     learning: Learning | None = None
     existing_id: str | None = None
@@ -91,19 +106,23 @@ class Outcome(Value):
     waits: bool = False
     notes: tuple[str, ...] = ()
 
+    @property
+    def imported(self) -> Learning | None:
+        """The learning, if it is one that is new."""
+        return self.learning if self.state is ImportState.IMPORTED else None
 
-@frozen(kw_only=True, eq=False, repr=False)
-class ImportReport(Value):
-    """What became of an import."""
+    @property
+    def place(self) -> str:
+        """A line of a file, whose name may be a stranger's and hold anything."""
+        return f"{clean_line(self.path, _LONGEST_PATH)}:{self.line}"
 
-    outcomes: tuple[Outcome, ...]
+    def refused(self, objection: Rejection, stage: Stage | None = None) -> "Outcome":
+        """Return the same as refused."""
+        reason, existing = objection.reason, objection.existing_id
+        return evolve(self, stage=stage, reason=reason, field=objection.field, existing_id=existing)
 
-    def count(self, state: ImportState) -> int:
-        """Count the entries that ended in a state."""
-        return sum(one.state is state for one in self.outcomes)
 
-
-def import_from(
+def import_learnings(
     project: Project,
     form: ImportFormat,
     path: Path,
@@ -111,46 +130,48 @@ def import_from(
     scope: Scope,
     dry_run: bool,
     progress: Progress,
-) -> ImportReport:
+) -> Result:
     """Import a file or a folder; what is there already is left as it is."""
     readings = [_read(form, one, project.root) for one in _files_of(form, path)]
-    advance = progress("entries", sum(len(reading.entries) for _, reading in readings))
-    importer = _Importer(project, [one for _, reading in readings for one in reading.entries])
+    entries = [entry for _, reading in readings for entry in reading.entries]
+    advance = progress("entries", len(entries))
+    importer = _Importer(project, entries)
     outcomes: list[Outcome] = []
-    for name, reading in readings:
-        found = [importer.leave_out(name, one) for one in reading.left_out]
+    for place, reading in readings:
+        found = [importer.leave_out(place, piece) for piece in reading.left_out]
         for entry in reading.entries:
-            one = importer.evaluate(name, entry, scope)
-            found.append(one if dry_run else _store(project, one, form))
+            one = importer.evaluate(place, entry, scope)
+            if one.learning is not None and not dry_run:
+                one = _store(project, one, one.learning, form)
+            found.append(one)
             advance()
         outcomes += sorted(found, key=lambda one: one.line)
     outcomes = _supersede(project, outcomes, dry_run=dry_run)
     if not dry_run:
         deliver_outbox(project)
-    return ImportReport(outcomes=tuple(outcomes))
+    document = {"format": form.value, "path": path.absolute(), "dry_run": dry_run}
+    return _result(outcomes, document)
+
+
+# --- files ----------------------------------------------------------------------------------------
 
 
 def _files_of(form: ImportFormat, path: Path) -> Sequence[Path]:
     """List the files of an import; links within a folder are not followed."""
     if not path.is_dir():
         return [path]
-    if form is ImportFormat.JSONL:
-        raise GroveError(f"{path} is a folder; give a file of JSON Lines")
-    if form is ImportFormat.OLDER_GROVE:
-        folder = path / ".grove" if (path / ".grove").is_dir() else path
-        found = [folder / name for name in _OLDER_FILES]
-    else:
-        found = [one for one in sorted(path.rglob("*.md")) if not _is_hidden(one, path)]
-    found = [one for one in found if one.exists() and not one.is_symlink()]
+    if form is ImportFormat.OLDER_GROVE and (path / ".grove").is_dir():
+        path = path / ".grove"
+    found = [one for one in sorted(path.glob(_PATTERNS[form])) if not one.is_symlink()]
+    parts = {one: one.relative_to(path).parts for one in found}
+    found = [one for one in found if not any(map(_is_hidden, parts[one]))]
     if not found:
-        wanted = ", ".join(_OLDER_FILES) if form is ImportFormat.OLDER_GROVE else "*.md"
-        raise GroveError(f"{path} holds nothing to import ({wanted})")
+        raise GroveError(f"{path} holds nothing to import ({_PATTERNS[form]})")
     return found
 
 
-def _is_hidden(path: Path, folder: Path) -> bool:
-    parts = path.relative_to(folder).parts
-    return any(part.startswith((".", "node_modules")) for part in parts)
+def _is_hidden(part: str) -> bool:
+    return part.startswith((".", "node_modules"))
 
 
 def _read(form: ImportFormat, path: Path, root: Path) -> tuple[str, Reading]:
@@ -158,23 +179,18 @@ def _read(form: ImportFormat, path: Path, root: Path) -> tuple[str, Reading]:
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
     inside = absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else ""
     origin = Origin(name=path.name, folder=absolute.parent.name, path=inside)
-    line = 1
     try:
         text = (files.read_bytes(path) or b"").decode("utf-8-sig").replace("\r\n", "\n")
-        reason = "it is no text" if "\0" in text else ""
+        reading = _READERS[form](text, origin)
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        reason = "it is not UTF-8; save it as UTF-8"
+        reason = f"it is not UTF-8 from byte {error.start} on; save it as UTF-8"
+        reading = reading_of(left_out(1, path.name, reason, is_fault=True))
     except StorageError as error:
-        reason = str(error)
-    if reason:
-        reading = Reading(left_out=(left_out(line, path.name, reason, is_fault=True),))
-    elif form is ImportFormat.OLDER_GROVE:
-        reading = read_older_learnings(text)
-    else:
-        read = read_document if form is ImportFormat.MARKDOWN else read_jsonl
-        reading = read(text, origin)
+        reading = reading_of(left_out(1, path.name, str(error), is_fault=True))
     return inside or str(path), reading
+
+
+# --- entries --------------------------------------------------------------------------------------
 
 
 class _Importer:
@@ -182,138 +198,112 @@ class _Importer:
 
     def __init__(self, project: Project, entries: Sequence[Entry]) -> None:
         self._project = project
+        self._allowed = project.config.secrets.allow
         own = {one.learning_id for one in entries}
-        stored = (one.hit.learning for one in project.library.iterate())
         self._summaries: dict[str, str] = {}
         self._by_content: dict[str, str] = {}
         self._there, self._imported = SimilarityIndex(), SimilarityIndex()
-        for learning in stored:
-            self._summaries[learning.id] = learning.summary
-            self._by_content[fingerprint(candidate_from(learning))] = learning.id
+        for learning in (one.hit.learning for one in project.library.iterate()):
+            self._remember(learning)
             if learning.session_id == IMPORT_SESSION:
                 # Found again although somebody has edited it.
                 self._by_content.setdefault(learning.id.rpartition("_")[2], learning.id)
             # What an interrupted import has stored already must not refuse the rest of it.
             if learning.status is LearningStatus.ACTIVE and learning.id not in own:
                 self._there.add(learning.id, learning.summary, learning.detail)
-        # A backend may have a learning although it cannot list what it has.
-        self._asks_by_id = not all(
-            Capability.ITERATE in one.backend.capabilities
-            for one in project.library.project_backends
-        )
         context = ReflectionContext(
             root=project.root, session_id=IMPORT_SESSION, ticket=None, now=project.now
         )
         self._plugins_check = plugins_check(project, context)
 
+    def _remember(self, learning: Learning) -> None:
+        self._summaries[learning.id] = learning.summary
+        self._by_content[fingerprint(learning)] = learning.id
+
     def leave_out(self, path: str, piece: LeftOut) -> Outcome:
         """Report a piece that is no entry."""
-        leak = find_leak(piece.title, self._project.config.secrets.allow)
+        leaks = find_leak(piece.title, self._allowed) is not None
         return Outcome(
             path=path,
             line=piece.line,
             state=ImportState.REFUSED if piece.is_fault else ImportState.LEFT_OUT,
-            summary=shorten(piece.title, _SHOWN) if leak is None else WITHHELD,
+            summary=WITHHELD if leaks else shorten(piece.title, _SHOWN),
             reason=piece.reason,
         )
 
     def evaluate(self, path: str, entry: Entry, scope: Scope) -> Outcome:
         """Return what is to become of an entry; a scope is for one that names none."""
-        tell = partial(Outcome, path=path, line=entry.line)
-        leak = self._leak(entry)
-        if leak is not None:
-            return _refused(partial(tell, summary=WITHHELD), Stage.SECRET, leak)
-        root = self._project.root
-        answer = read_candidate({"scope": scope.value, **entry.fields}, root=root)
-        if isinstance(answer, Rejection):
+        outcome = Outcome(path=path, line=entry.line, summary=WITHHELD)
+        if (leak := self._leak(entry)) is not None:
+            return outcome.refused(leak, Stage.SECRET)
+        read = read_candidate({"scope": scope.value, **entry.fields}, root=self._project.root)
+        if isinstance(read, Rejection):
             said, _ = readable_parts(dict(entry.fields))
             shown = shorten(said or "(no summary)", SUMMARY_LENGTH_MAX)
-            return _refused(partial(tell, summary=shown), Stage.SCHEMA, answer)
-        candidate = answer.candidate
-        tell = partial(tell, summary=candidate.summary, notes=(*entry.notes, *answer.notes))
-        found = self._present(entry, candidate, tell) or self._duplicate(entry, candidate, tell)
+            return evolve(outcome, summary=shown).refused(read, Stage.SCHEMA)
+        candidate = read.candidate
+        notes = (*entry.notes, *read.notes)
+        outcome = evolve(outcome, summary=candidate.summary, notes=notes)
+        found = self._known(entry, candidate, outcome)
         if found is not None:
             return found
         if (objection := self._plugins_check(candidate)) is not None:
-            return _refused(tell, Stage.PLUGIN, objection)
+            return outcome.refused(objection, Stage.PLUGIN)
         if (reason := why_not_stored(self._project, candidate.scope)) is not None:
-            return _refused(tell, Stage.ROUTING, Rejection(reason=reason, field="scope"))
+            return outcome.refused(Rejection(reason=reason, field="scope"), Stage.ROUTING)
         learning = self._learning(entry, candidate)
-        self._summaries[learning.id] = learning.summary
-        self._by_content[fingerprint(candidate)] = learning.id
+        self._remember(learning)
         if learning.status is LearningStatus.ACTIVE:
             self._imported.add(learning.id, learning.summary, learning.detail)
-        return tell(state=ImportState.IMPORTED, learning=learning)
+        return evolve(outcome, state=ImportState.IMPORTED, learning=learning)
 
     def _leak(self, entry: Entry) -> Rejection | None:
-        allowed = self._project.config.secrets.allow
-        objection = objection_to(dict(entry.fields), allowed)
-        if objection is not None:
-            return objection
         beside = {
             "id": entry.learning_id,
             "ticket_id": entry.ticket_id,
             "session_id": entry.session_id,
             # A note may quote what the source has besides.
-            "an unknown field": list(entry.notes),
+            "notes": list(entry.notes),
         }
-        leaks = (find_leak(text, allowed, name) for name, text in beside.items())
-        leak = next(filter(None, leaks), None)
-        return None if leak is None else Rejection(reason=leak.text, field=leak.field)
+        return objection_to({**entry.fields, **beside}, self._allowed)
 
-    def _present(
-        self, entry: Entry, candidate: Candidate, tell: Callable[..., Outcome]
-    ) -> Outcome | None:
-        """Find the same learning from an earlier import, or another one that has its id."""
-        existing = entry.learning_id
-        if existing is None:
-            keys = (fingerprint(candidate), _content_key(candidate))
-            existing = next((one for key in keys if (one := self._by_content.get(key))), None)
-            return tell(state=ImportState.PRESENT, existing_id=existing) if existing else None
-        summary = self._summary_of(existing)
-        if summary is None:
-            return None
-        if normalised_summary(summary) == normalised_summary(candidate.summary):
-            return tell(state=ImportState.PRESENT, existing_id=existing)
-        reason = (
-            f'{existing} is another learning here ("{summary}"): take the id out of the file to'
-            " import it under a new one"
+    def _known(self, entry: Entry, candidate: Candidate, outcome: Outcome) -> Outcome | None:
+        """Find what is there already: the same learning, its id, or one that says the same."""
+        digest = fingerprint(candidate)
+        known = self._by_content.get(digest) or self._by_content.get(_suffix_of(digest))
+        existing = entry.learning_id or known
+        summary = self._summaries.get(existing or "")
+        is_same = summary is not None and (
+            normalised_summary(summary) == normalised_summary(candidate.summary)
         )
-        return tell(state=ImportState.REFUSED, field="id", existing_id=existing, reason=reason)
-
-    def _summary_of(self, learning_id: str) -> str | None:
-        if learning_id not in self._summaries and self._asks_by_id:
-            found = self._project.library.get(learning_id)
-            if found is not None:
-                self._summaries[learning_id] = found.hit.learning.summary
-        return self._summaries.get(learning_id)
-
-    def _duplicate(
-        self, entry: Entry, candidate: Candidate, tell: Callable[..., Outcome]
-    ) -> Outcome | None:
-        """Find a learning that says the same; of archived ones, history keeps every one."""
+        if existing is not None and (is_same or existing != entry.learning_id):
+            return evolve(outcome, state=ImportState.PRESENT, existing_id=existing)
+        if summary is not None:
+            reason = (
+                f'{existing} is another learning here ("{summary}"): take the id out of the file to'
+                " import it under a new one"
+            )
+            return outcome.refused(Rejection(reason=reason, field="id", existing_id=existing))
+        # Of archived ones, history keeps every one; those that have an id have been compared with
+        # each other when they were written.
         if entry.status is not LearningStatus.ACTIVE:
             return None
         compared = (candidate.summary, candidate.detail, candidate.supersedes)
         found = self._there.find(*compared)
         if found is None and entry.learning_id is None:
-            # Those that have an id have been compared with each other when they were written.
             found = self._imported.find(*compared)
         if found is None:
             return None
-        known, _ = found
-        reason = f'{known.key} says it already ("{known.summary}")'
-        return tell(state=ImportState.DUPLICATE, existing_id=known.key, reason=reason)
+        reason = f'{found[0].key} says it already ("{found[0].summary}")'
+        state = ImportState.DUPLICATE
+        return evolve(outcome, state=state, existing_id=found[0].key, reason=reason)
 
     def _learning(self, entry: Entry, candidate: Candidate) -> Learning:
         written = entry.timestamp or self._project.now
-        if entry.learning_id is None and written - self._project.now > _CLOCK_SKEW:
-            written = self._project.now
-        session = entry.session_id
         learning = learning_from(
             candidate,
             learning_id=entry.learning_id or self._new_id(candidate, written),
-            session_id=session if session and is_session_id(session) else IMPORT_SESSION,
+            session_id=entry.session_id or IMPORT_SESSION,
             ticket_id=entry.ticket_id,
             now=written,
         )
@@ -321,59 +311,41 @@ class _Importer:
 
     def _new_id(self, candidate: Candidate, written: datetime) -> str:
         """Make an id from the content; of thousands of learnings, two may have the same one."""
-        ids = (_derived_id(candidate, written, attempt) for attempt in count())
-        return next(one for one in ids if self._summary_of(one) is None)
+        day = written.astimezone(UTC)
+        made = f"cl_{day.year:04}{day:%m%d}_{_suffix_of(fingerprint(candidate))}"
+        return new_learning_id(written) if made in self._summaries else made
 
 
-def _refused(tell: Callable[..., Outcome], stage: Stage, objection: Rejection) -> Outcome:
-    said = {"field": objection.field, "reason": objection.reason}
-    return tell(state=ImportState.REFUSED, stage=stage, **said)
+def _suffix_of(digest: str) -> str:
+    """Shorten what a candidate says, so that it is the same learning each time."""
+    return b32encode(bytes.fromhex(digest)[:5]).decode("ascii").lower()[:6]
 
 
-def _store(project: Project, outcome: Outcome, form: ImportFormat) -> Outcome:
-    learning = outcome.learning
-    if learning is None:
-        return outcome
-    # First of all, should the process end in between: an event of nothing does no harm.
-    _keep_from_decay(project, learning, form)
+# --- storing --------------------------------------------------------------------------------------
+
+
+def _store(project: Project, outcome: Outcome, learning: Learning, form: ImportFormat) -> Outcome:
+    is_active = learning.status is LearningStatus.ACTIVE
+    if is_active and project.now - learning.timestamp > _CLOCK_SKEW:
+        # Its decay starts now, or the next session would archive it unseen. First of all, should
+        # the process end in between: an event of nothing does no harm.
+        reason = f"imported from {form.value}"
+        event = Restored(ts=project.now, learning_id=learning.id, reason=reason)
+        project.log_events([event], personal=learning.scope is Scope.PERSONAL)
     try:
         # Others, such as a reflection, have their turn between two learnings.
-        with alone(project, _SLOW_LOCK_SECONDS if project.library.is_slow else _LOCK_SECONDS):
+        with alone(project):
             kept = store_learning(project, learning)
-            notes = (*outcome.notes, *kept.notes, *_with_status(project, learning))
     except StorageError as error:
         reason = f"not stored: {error}; run the import again to finish it"
         return evolve(outcome, state=ImportState.REFUSED, reason=reason)
     receipt = kept.receipt
+    stored = evolve(outcome, backend=receipt.backend)
     if receipt.status is ReceiptStatus.DUPLICATE:
-        return evolve(
-            outcome, state=ImportState.PRESENT, existing_id=learning.id, backend=receipt.backend
-        )
+        return evolve(stored, state=ImportState.PRESENT, existing_id=learning.id)
     project.plugins.learning_written(learning, receipt)
     waits = receipt.status is ReceiptStatus.QUEUED
-    return evolve(outcome, backend=receipt.backend, waits=waits, notes=notes)
-
-
-def _with_status(project: Project, learning: Learning) -> list[str]:
-    """Give what is archived or superseded that status in its backend as well."""
-    if learning.status is LearningStatus.ACTIVE:
-        return []
-    found = project.library.get(learning.id)
-    if found is None or found.hit.learning.status is learning.status:
-        return []
-    try:
-        project.library.set_status(learning.id, learning.status, "imported")
-    except (BackendError, LearningNotFoundError) as error:
-        return [f"it is {found.hit.learning.status.value} and not {learning.status.value}: {error}"]
-    return []
-
-
-def _keep_from_decay(project: Project, learning: Learning, form: ImportFormat) -> None:
-    """Start the decay of an old learning now, or the next session would archive it unseen."""
-    if learning.status is LearningStatus.ACTIVE and project.now - learning.timestamp > _CLOCK_SKEW:
-        reason = f"imported from {form.value}"
-        event = Restored(ts=project.now, learning_id=learning.id, reason=reason)
-        project.log_events([event], personal=learning.scope is Scope.PERSONAL)
+    return evolve(stored, waits=waits, notes=(*outcome.notes, *kept.notes))
 
 
 def _supersede(project: Project, outcomes: Sequence[Outcome], *, dry_run: bool) -> list[Outcome]:
@@ -381,45 +353,71 @@ def _supersede(project: Project, outcomes: Sequence[Outcome], *, dry_run: bool) 
     stored = {one.hit.learning.id: one.hit.learning for one in project.library.iterate()}
     known = {one.learning.id: one.learning for one in outcomes if one.learning} | stored
     touched = {one.learning.id if one.learning else one.existing_id for one in outcomes}
-    successors: dict[str, str] = {}
     notes: dict[str, list[str]] = {}
-    for new in sorted(known.values(), key=lambda one: (one.timestamp, one.id), reverse=True):
-        for old in new.supersedes:
-            if _leads_to(new.id, old, successors):
+    for new in known.values():
+        for old in filter(None, map(known.get, new.supersedes)):
+            # Two that name each other are not both superseded: the newer one holds.
+            is_older = (old.timestamp, old.id) < (new.timestamp, new.id)
+            is_done = old.status is LearningStatus.SUPERSEDED
+            if is_done or not is_older or touched.isdisjoint((new.id, old.id)):
                 continue
-            successors.setdefault(old, new.id)
-            is_done = old in known and known[old].status is LearningStatus.SUPERSEDED
-            if is_done or not {new.id, old} & touched:
-                continue
-            said = notes.setdefault(new.id if new.id in touched else old, [])
+            said = notes.setdefault(new.id if new.id in touched else old.id, [])
             if dry_run:
-                said.append(f"{old} would be superseded by {new.id}")
+                said.append(f"{old.id} would be superseded by {new.id}")
                 continue
-            changed, warnings = correct(project, (), {new.id: evolve(new, supersedes=(old,))})
+            changed, warnings = correct(project, (), {new.id: evolve(new, supersedes=(old.id,))})
             log_corrections(project, IMPORT_SESSION, changed)
             said += [*(f"{one} is now superseded by {new.id}" for one in changed), *warnings]
     return [
-        evolve(one, notes=(*one.notes, *notes.get(one.learning.id, ())))
-        if one.learning and one.state is ImportState.IMPORTED
-        else one
+        evolve(one, notes=(*one.notes, *notes.get(one.imported.id, ()))) if one.imported else one
         for one in outcomes
     ]
 
 
-def _leads_to(start: str, goal: str, successors: Mapping[str, str]) -> bool:
-    while start != goal and start in successors:
-        start = successors[start]
-    return start == goal
+# --- the result -----------------------------------------------------------------------------------
 
 
-def _content_key(candidate: Candidate, attempt: int = 0) -> str:
-    """Digest what a candidate says, so that it is the same learning each time."""
-    digest = bytes.fromhex(fingerprint(candidate))
-    if attempt:
-        digest = sha256(digest + str(attempt).encode()).digest()
-    return b32encode(digest[:5]).decode("ascii").lower()[:6]
+def _result(outcomes: Sequence[Outcome], document: Mapping[str, Any]) -> Result:
+    counts = {state: sum(one.state is state for one in outcomes) for state in ImportState}
+    refused = [one for one in outcomes if one.state is ImportState.REFUSED]
+    failed = {"error": f"{counted(len(refused), 'piece')} refused; each says why"}
+    lines: list[Line] = []
+    for one in outcomes:
+        if one.imported is not None:
+            waits = f" (waits for the backend {one.backend})" if one.waits else ""
+            lines += [f"{one.place}  {one.imported.id}{waits}", f"  {one.summary}"]
+            lines += [(f"  {note}", "dim") for note in one.notes]
+        elif one.state in (ImportState.DUPLICATE, ImportState.LEFT_OUT):
+            lines.append((f"{one.place}  {_WORDS[one.state]}: {one.reason}", "dim"))
+    told = ", ".join(f"{counts[state]} {words}" for state, words in _WORDS.items() if counts[state])
+    dry = "Dry run, nothing was written: " if document["dry_run"] else ""
+    return Result(
+        document={
+            **document,
+            "counts": {state.value: number for state, number in counts.items()},
+            "entries": [_document(one) for one in outcomes],
+            **(failed if refused else {}),
+        },
+        lines=[*lines, f"{dry}{told or 'nothing to import'}."],
+        ids=[one.imported.id for one in outcomes if one.imported],
+        exit_code=1 if refused else 0,
+        warnings=list(_warnings(refused)),
+    )
 
 
-def _derived_id(candidate: Candidate, written: datetime, attempt: int) -> str:
-    day = written.astimezone(UTC)
-    return f"cl_{day.year:04}{day:%m%d}_{_content_key(candidate, attempt)}"
+def _document(one: Outcome) -> dict[str, Any]:
+    document = asdict(one, recurse=False, filter=lambda field, _: field.name != "learning")
+    imported_id = one.imported.id if one.imported else None
+    return {**document, "id": imported_id, "backend": one.backend or None}
+
+
+def _warnings(refused: Sequence[Outcome]) -> Iterator[str]:
+    """Say once what several were refused for, and where they stand."""
+    places: dict[str, list[str]] = {}
+    for one in refused:
+        stage = "" if one.stage is None else f" ({one.stage.value})"
+        summary = "" if one.stage is Stage.ROUTING else f" {one.summary!r}"
+        places.setdefault(f"refused{stage}{summary}: {one.reason}", []).append(one.place)
+    for said, at in places.items():
+        more = f" and {len(at) - _LISTED} more" if len(at) > _LISTED else ""
+        yield f"{', '.join(at[:_LISTED])}{more}: {said}"

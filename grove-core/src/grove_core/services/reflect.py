@@ -60,8 +60,6 @@ from grove_core.services.storing import (
     store,
 )
 
-_LOCK_SECONDS: Final = 30.0
-_SLOW_LOCK_SECONDS: Final = 300.0
 _DIGEST_LENGTH: Final = 16
 # For a mistake in these sections something may be refused that was meant to pass.
 _CONFIGURED_STAGES: Final = (Stage.SECRET, Stage.WRITE_GATE)
@@ -90,8 +88,7 @@ def reflect(project: Project, session: Session, submission: Submission) -> Refle
     ticket_id = ticket_of(session.gate)
     submission, left_out = _without_secrets(project, submission)
     # From the duplicate check to the write no other process writes into this project.
-    patience = _SLOW_LOCK_SECONDS if project.library.is_slow else _LOCK_SECONDS
-    with alone(project, patience):
+    with alone(project):
         known = gather_known(project, session, submission)
         result = evaluate_candidates(project, session, submission, known)
         stored = store(project, session.id, ticket_id, result.accepted)

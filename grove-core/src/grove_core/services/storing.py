@@ -19,6 +19,8 @@ from grove_core.reflection.pipeline import AcceptedCandidate, learning_from
 from grove_core.storage import files
 
 SESSION_BACKEND: Final = "session"
+_LOCK_SECONDS: Final = 30.0
+_SLOW_LOCK_SECONDS: Final = 300.0
 
 
 @frozen(kw_only=True)
@@ -99,11 +101,12 @@ def store_learning(project: Project, learning: Learning) -> Stored:
 
 
 @contextmanager
-def alone(project: Project, seconds: float) -> Iterator[None]:
+def alone(project: Project, *, waits: bool = True) -> Iterator[None]:
     """Keep other processes from storing and delivering learnings of a project meanwhile."""
+    patience = _SLOW_LOCK_SECONDS if project.library.is_slow else _LOCK_SECONDS
     lock = project.project_cache / "reflect.lock"
     files.make_directory(lock.parent)
-    with files.locked(lock, timeout=seconds):
+    with files.locked(lock, timeout=patience if waits else 0):
         yield
 
 
@@ -123,7 +126,7 @@ def deliver_outbox(project: Project) -> None:
 def _deliver(project: Project, *, in_a_hurry: bool) -> Sequence[Receipt]:
     if not project.outbox.entries(project.root):
         return ()
-    with alone(project, 0):
+    with alone(project, waits=False):
         receipts = project.library.deliver(in_a_hurry=in_a_hurry)
     for receipt in receipts:
         note = f": {receipt.note}" if receipt.note else ""
