@@ -2,40 +2,30 @@
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
-from grove_backend_totalrecall.contents import Contents
+from grove_backend_totalrecall.contents import Contents, superseded_claims
 from grove_backend_totalrecall.lines import head_of
-from grove_backend_totalrecall.paths import LARGEST_BYTES, MemoryFile
+from grove_backend_totalrecall.paths import MemoryFile, read_file
 from grove_backend_totalrecall.reading import Entry, Reading, read_log
 from grove_backend_totalrecall.record import fold
-from grove_backend_totalrecall.standing import Texts
+from grove_backend_totalrecall.standing import Readings, Texts
 from grove_backend_totalrecall.store import Store
-from grove_core import Changes, StorageError, fingerprint_of, read_text
+from grove_core import Changes, fingerprint_of
 
 _FORMAT: Final = "tr2"
 _NEWEST: Final = 3
 _UNSURE: Final = ""
 
-_Readings = Sequence[tuple[MemoryFile, Reading]]
-
-
-class _Beginning(NamedTuple):
-    """What a file held, which it may only add to."""
-
-    size: int
-    checksum: int
-
 
 class _Mark(NamedTuple):
-    """What was known at an earlier answer."""
+    """What was known at an earlier answer: the newest logs may only add to what they held."""
 
     others: str
-    newest: Mapping[str, _Beginning]
+    newest: Mapping[str, Sequence[int]]
     record: str
     ids: str
     claims: Sequence[str]
@@ -48,19 +38,16 @@ class _Look:
         paths = store.paths
         self.files = {file.name: file for file in paths.files()}
         self.logs = [
-            file.name
-            for file in self.files.values()
+            name
+            for name, file in self.files.items()
             if file.day is not None and file.path.parent == paths.daily
         ]
-        self._fingerprints = [
-            (name, fingerprint_of([file.path])) for name, file in self.files.items()
-        ]
         self._around = fingerprint_of([paths.metadata]), time.tzname, time.timezone
+        self._looks = {name: fingerprint_of([one.path]) for name, one in self.files.items()}
 
-    def without(self, names: Iterable[str]) -> str:
+    def without(self, names: Collection[str]) -> str:
         """Say in a few characters how all files look but some."""
-        left_out = frozenset(names)
-        looks = [one for one in self._fingerprints if one[0] not in left_out]
+        looks = [one for one in self._looks.items() if one[0] not in names]
         return sha256(repr((self._around, looks)).encode()).hexdigest()
 
 
@@ -74,24 +61,21 @@ class _Grown(NamedTuple):
 
 def changes_since(store: Store, mark: str) -> Changes:
     """Return what has changed since an earlier answer."""
-    look = _Look(store)
-    known = _read_mark(mark)
+    look, known = _Look(store), _read_mark(mark)
     return (known and _news(store, look, known)) or _everything(store, look)
 
 
 def _everything(store: Store, look: _Look) -> Changes:
-    newest = {name: _content_of(look.files[name].path) for name in look.logs[-_NEWEST:]}
+    newest = {name: read_file(look.files[name].path) for name in look.logs[-_NEWEST:]}
     record = store.record.lines.since("").mark
     contents = store.contents()
-    readings = contents.readings
-    ids = {*_ids_in(readings), *store.record.entries()}
     held = {name: content for name, content in newest.items() if content is not None}
     mark = _Mark(
         others=look.without(held) if len(held) == len(newest) else _UNSURE,
-        newest={name: _beginning(content) for name, content in held.items()},
+        newest={name: _size_and_sum(content) for name, content in held.items()},
         record=record,
-        ids=f" {' '.join(ids)} ",
-        claims=list(dict.fromkeys(_claims_in(readings))),
+        ids=f" {' '.join({*_ids_in(contents.readings), *store.record.entries()})} ",
+        claims=list(dict.fromkeys(_claims_in(contents.readings))),
     )
     return _answer(contents, mark, whole=True)
 
@@ -102,18 +86,17 @@ def _news(store: Store, look: _Look, known: _Mark) -> Changes | None:
     names = [name for name in look.logs if name in known.newest or name > latest]
     if not known.newest.keys() <= set(names) or look.without(names) != known.others:
         return None
-    grown: list[_Grown] = []
-    for name in names:
-        one = _read_on(look.files[name], known.newest.get(name, _beginning(b"")))
-        if one is None or any(_may_be_known(entry, known) for entry in one.entries):
-            return None
-        grown.append(one)
-    ids = {entry.learning_id for one in grown for entry in one.entries}
+    found = [_read_on(look.files[name], *known.newest.get(name, (0, 0))) for name in names]
+    grown = [one for one in found if one is not None]
+    entries = [entry for one in grown for entry in one.entries]
+    if len(grown) < len(names) or any(_may_be_known(entry, known) for entry in entries):
+        return None
+    ids = {entry.learning_id for entry in entries}
     tail = store.record.lines.since(known.record)
     recorded = fold({}, tail.documents)
     if tail.whole or not recorded.keys() <= ids:
         return None
-    newest = {one.file.name: _beginning(one.content) for one in grown[-_NEWEST:]}
+    newest = {one.file.name: _size_and_sum(one.content) for one in grown[-_NEWEST:]}
     mark = known._replace(
         others=look.without(newest),
         newest=newest,
@@ -121,27 +104,28 @@ def _news(store: Store, look: _Look, known: _Mark) -> Changes | None:
         ids=known.ids + "".join(f"{one} " for one in ids),
     )
     readings = [(one.file, Reading(tuple(one.entries), (), ())) for one in grown]
-    return _answer(Contents(readings, recorded, {}, {}), mark, whole=False)
+    return _answer(Contents(readings, recorded, {}), mark, whole=False)
 
 
 def _answer(contents: Contents, mark: _Mark, *, whole: bool) -> Changes:
     learnings = (one.learning for one in contents.learnings())
+    body = json.dumps(mark, separators=(",", ":"))
     return Changes(
         learnings=tuple(sorted(learnings, key=lambda learning: learning.timestamp)),
-        mark=_write_mark(mark),
+        mark=f"{_FORMAT} {crc32(body.encode())} {body}",
         whole=whole,
     )
 
 
-def _read_on(file: MemoryFile, known: _Beginning) -> _Grown | None:
+def _read_on(file: MemoryFile, size: int, checksum: int) -> _Grown | None:
     """Read what a log has got since; ``None`` unless all else is as it was."""
-    content = _content_of(file.path)
-    if content is None or not _begins_with(content, known):
+    content = read_file(file.path)
+    if content is None or _size_and_sum(content[:size]) != (size, checksum):
         return None
-    if len(content) == known.size:
+    if len(content) == size:
         return _Grown(file, content, ())
-    before = read_log(_text(content[: known.size]), daily=True)
-    now = read_log(_text(content), daily=True)
+    before = read_log(content[:size], daily=True)
+    now = read_log(content, daily=True)
     count = len(before.entries)
     if now.entries[:count] != before.entries or now.marks != before.marks:
         return None
@@ -158,21 +142,19 @@ def _may_be_known(entry: Entry, known: _Mark) -> bool:
     )
 
 
-def _ids_in(readings: _Readings) -> Iterator[str]:
+def _ids_in(readings: Readings) -> Iterator[str]:
     """Return every id that stands anywhere, also where it is only mentioned."""
-    for file, reading in readings:
+    for _, reading in readings:
         yield from (entry.learning_id for entry in reading.entries)
-        yield from (mark.learning_id for mark in reading.marks if mark.learning_id)
-        if file.day is None:
-            heads = (head_of(note.text) for note in reading.notes if note.is_superseded)
-            yield from (head.learning_id for head in heads if head)
+        yield from (mark.learning_id for mark in reading.marks)
+    heads = map(head_of, superseded_claims(readings))
+    yield from (head.learning_id for head in heads if head)
 
 
-def _claims_in(readings: _Readings) -> Iterator[str]:
-    for file, reading in readings:
+def _claims_in(readings: Readings) -> Iterator[str]:
+    for _, reading in readings:
         yield from (mark.claim for mark in reading.marks if not mark.learning_id)
-        if file.day is None:
-            yield from (note.text for note in reading.notes if note.is_superseded)
+    yield from superseded_claims(readings)
 
 
 def _read_mark(text: str) -> _Mark | None:
@@ -180,40 +162,11 @@ def _read_mark(text: str) -> _Mark | None:
         start, checksum, body = text.split(" ", 2)
         if start != _FORMAT or int(checksum) != crc32(body.encode("ascii")):
             return None
-        others, newest, record, ids, claims = json.loads(body)
+        fields: Any = json.loads(body)
     except ValueError:
         return None
-    begun = {name: _Beginning(*one) for name, one in newest.items()}
-    return _Mark(others, begun, record, ids, claims)
+    return _Mark(*fields)
 
 
-def _write_mark(mark: _Mark) -> str:
-    body = json.dumps(mark, separators=(",", ":"))
-    return f"{_FORMAT} {crc32(body.encode('ascii'))} {body}"
-
-
-def _content_of(path: Path) -> bytes | None:
-    """Read a log; ``None`` for one that cannot or should not be read."""
-    try:
-        if not path.is_file() or path.stat().st_size > LARGEST_BYTES:
-            return None
-        text = read_text(path)
-    except (OSError, StorageError):
-        return None
-    return None if text is None else _bytes(text)
-
-
-def _beginning(content: bytes) -> _Beginning:
-    return _Beginning(len(content), crc32(content))
-
-
-def _begins_with(content: bytes, known: _Beginning) -> bool:
-    return len(content) >= known.size and crc32(content[: known.size]) == known.checksum
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "surrogateescape")
+def _size_and_sum(content: bytes) -> tuple[int, int]:
+    return len(content), crc32(content)

@@ -1,90 +1,13 @@
 """Total Recall's own command, run by the client; what it has done to the logs is looked at."""
 
-import os
 import re
-from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from grove_backend_totalrecall.installation import DAILY
-from grove_backend_totalrecall.paths import Paths, day_of
-from grove_core import StorageError, read_text
-
-_NAMED: Final = 3
-
-
-class _Look(NamedTuple):
-    """What tells of a file that is not read whether it was changed."""
-
-    size: int
-    modified: int
-
-
-class LogsBefore(NamedTuple):
-    """The daily logs as they were."""
-
-    today: Path
-    text: str
-    others: Mapping[str, _Look]
-
-
-def look_before(paths: Paths, today: date) -> LogsBefore:
-    """Look at the daily logs."""
-    path = paths.log_of(today)
-    others = _looks(paths.daily)
-    others.pop(path.name, None)
-    return LogsBefore(path, _text(path) or "", others)
-
-
-def damage_since(before: LogsBefore) -> str:
-    """Return which daily logs no longer hold what they held; they are not touched."""
-    found = list(_damages(before))
-    named = [f"{DAILY}/{one}" for one in found[:_NAMED]]
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return ", ".join(named) + more
-
-
-def _damages(before: LogsBefore) -> Iterator[str]:
-    name = before.today.name
-    if before.text and (now := _text(before.today)) is None:
-        yield f"{name} is gone"
-    elif before.text and now is not None and not _holds(now, before.text):
-        yield f"{name} has lost or changed lines"
-    looks = _looks(before.today.parent)
-    for other, look in sorted(before.others.items()):
-        if other not in looks:
-            yield f"{other} is gone"
-        elif looks[other] != look:
-            yield f"{other} was changed"
-
-
-def _holds(text: str, old: str) -> bool:
-    lines = map(str.strip, text.split("\n"))
-    return text.startswith(old) or all(
-        line in lines for line in map(str.strip, old.split("\n")) if line
-    )
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return read_text(path) if path.is_file() else None
-    except (StorageError, OSError):
-        return None
-
-
-def _looks(daily: Path) -> dict[str, _Look]:
-    found = {}
-    try:
-        with os.scandir(daily) as entries:
-            for one in entries:
-                if day_of(one.name) and one.is_file():
-                    status = one.stat()
-                    found[one.name] = _Look(status.st_size, status.st_mtime_ns)
-    except OSError:
-        return found
-    return found
-
+from grove_backend_totalrecall.paths import Paths, day_of, read_file
 
 GUARD: Final = "GROVE_NO_HOOKS"
 PROGRAM: Final = "claude"
@@ -137,27 +60,20 @@ def log_by_claude(
         return _failure(f"{GUARD} is set, as in a session that grove itself has started")
     if refusal := _refusal(note):
         return Outcome(logged=False, why=refusal, is_about_note=True)
-    from grove_backend_totalrecall.bounded import find_program, run_bounded
-
-    program = find_program(PROGRAM, environment)
+    program = _find_program(PROGRAM, environment)
     if program is None:
         return _failure(f"the program `{PROGRAM}` was not found on PATH")
     now = datetime.now(UTC).astimezone()
-    before = look_before(Paths(root), now.date())
+    paths = Paths(root)
+    before = _logs_in(paths)
     instruction = _INSTRUCTION.format(time=now)
-    prompt = f"{command} {note}"
+    words = [program, "-p", f"{command} {note}", *_FLAGS, "--append-system-prompt", instruction]
     try:
-        ended = run_bounded(
-            [program, "-p", prompt, *_FLAGS, "--append-system-prompt", instruction],
-            cwd=root,
-            environment={**environment, GUARD: "1"},
-            seconds=seconds,
-            is_enough=lambda output: _lacks(_said(output), command),
-        )
+        code, output = _run(words, root, {**environment, GUARD: "1"}, seconds)
     except (OSError, ValueError) as error:
         return _failure(f"`{PROGRAM}` could not be started: {error}")
-    outcome = _judge(ended.code, _said(ended.output), command, seconds)
-    damage = damage_since(before)
+    outcome = _judge(code, _said(output), command, seconds)
+    damage = ", ".join(_damages(before, _logs_in(paths), paths.log_of(now.date()).name))
     return outcome._replace(damage=f"while `{PROGRAM}` ran: {damage}" if damage else "")
 
 
@@ -167,6 +83,67 @@ def _refusal(note: str) -> str:
     if found := _INTERPRETED.search(note):
         return f"the client would read `{_words(found.group())}` in the note as a sign to itself"
     return ""
+
+
+def _find_program(name: str, environment: Mapping[str, str]) -> str | None:
+    """Find a program; one that depends on the current directory may be a repository's own file."""
+    import shutil
+
+    path = shutil.which(name, path=environment.get("PATH", ""))
+    return path if path is not None and Path(path).is_absolute() else None
+
+
+def _run(
+    words: Sequence[str], root: Path, environment: Mapping[str, str], seconds: float
+) -> tuple[int | None, bytes]:
+    """Run a program to its end, or to that of its time; what it has started ends with it."""
+    import os
+    import signal
+    import subprocess
+
+    # Where this process is gone before the limit, `timeout` still keeps to it.
+    limiter = _find_program("timeout", environment)
+    prefix = [] if limiter is None else [limiter, "-s", "KILL", f"{seconds + 1:.3f}"]
+    with subprocess.Popen(
+        [*prefix, *words],
+        cwd=root,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired as late:
+            return None, late.output or b""
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+        return process.returncode, output
+
+
+def _logs_in(paths: Paths) -> dict[str, bytes]:
+    """Read the daily logs."""
+    logs = {path.name: read_file(path) for path in paths.daily.glob("*.md") if day_of(path.name)}
+    return {name: content for name, content in logs.items() if content is not None}
+
+
+def _damages(before: Mapping[str, bytes], after: Mapping[str, bytes], today: str) -> Iterator[str]:
+    """Name daily logs that no longer hold what they held; they are not touched."""
+    for name, old in sorted(before.items()):
+        now = after.get(name)
+        if now is None:
+            yield f"memory/daily/{name} is gone"
+        elif name != today and now != old:
+            yield f"memory/daily/{name} was changed"
+        elif not _holds(now, old):
+            yield f"memory/daily/{name} has lost or changed lines"
+
+
+def _holds(content: bytes, old: bytes) -> bool:
+    lines = map(bytes.strip, content.split(b"\n"))
+    return all(line in lines for line in map(bytes.strip, old.split(b"\n")) if line)
 
 
 def _said(output: bytes) -> _Said:
@@ -194,27 +171,23 @@ def _message(line: str) -> Mapping[str, Any] | None:
     return message if isinstance(message, dict) else None
 
 
-def _lacks(said: _Said, command: str) -> bool:
-    """Return whether the client has listed its commands, and not this one."""
-    known = said.start.get("slash_commands")
-    return isinstance(known, list) and command.removeprefix("/") not in known
-
-
 def _judge(code: int | None, said: _Said, command: str, seconds: float) -> Outcome:
-    result = said.end.get("result")
+    result, known = said.end.get("result"), said.start.get("slash_commands")
     words = _words(result if isinstance(result, str) and result else said.rest)
     is_error = code != 0 or not said.end or said.end.get("is_error")
-    if _lacks(said, command) or _UNKNOWN.match(words):
+    is_missing = isinstance(known, list) and command.removeprefix("/") not in known
+    if is_missing or _UNKNOWN.match(words):
         return _failure(f"the client knows no command {command}")
     if code is None:
         return _failure(f"`{PROGRAM}` was not finished after {seconds:g} seconds")
     if is_error and _LOGGED_OUT.search(words):
         return _failure(f"`{PROGRAM}` is not logged in")
+    quoted = f'"{words}"' if words else "without a word"
     if is_error:
-        return _failure(f"`{PROGRAM}` ended with exit code {code} ({_quoted(words)})")
+        return _failure(f"`{PROGRAM}` ended with exit code {code} ({quoted})")
     if denied := ", ".join(_denied(said.end)):
         return _failure(f"the client did not permit {denied}")
-    return Outcome(logged=True, why=f"`{PROGRAM}` ended well ({_quoted(words)})")
+    return Outcome(logged=True, why=f"`{PROGRAM}` ended well ({quoted})")
 
 
 def _failure(why: str) -> Outcome:
@@ -228,10 +201,6 @@ def _denied(end: Mapping[str, Any]) -> Iterator[str]:
             given = one.get("tool_input")
             path = given.get("file_path", "") if isinstance(given, dict) else ""
             yield _words(f"{one.get('tool_name')} {path}")
-
-
-def _quoted(words: str) -> str:
-    return f'"{words}"' if words else "without a word"
 
 
 def _words(text: str) -> str:

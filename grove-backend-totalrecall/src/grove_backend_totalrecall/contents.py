@@ -1,18 +1,19 @@
-"""What all files hold at one moment, put together learning by learning."""
+"""What all files hold at one moment, put together learning by learning and note by note."""
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from attrs import evolve
 
-from grove_backend_totalrecall.foreign import Stored, marks_in, notes_of
 from grove_backend_totalrecall.lines import head_of
+from grove_backend_totalrecall.notes import Note
 from grove_backend_totalrecall.paths import MemoryFile
-from grove_backend_totalrecall.reading import Entry, Reading
+from grove_backend_totalrecall.reading import Entry
 from grove_backend_totalrecall.record import NOTHING, Recorded
 from grove_backend_totalrecall.standing import (
     EPOCH,
@@ -20,6 +21,7 @@ from grove_backend_totalrecall.standing import (
     Marks,
     Place,
     PlacedMark,
+    Readings,
     Texts,
     instant_of,
     status_of,
@@ -36,18 +38,20 @@ from grove_core import (
     learning_to_dict,
 )
 
-_ID_DATE: Final = re.compile(r"cl_(\d{4})(\d{2})(\d{2})_")
+_ID_DATE: Final = re.compile(r"cl_(\d{8})_")
+_DATE: Final = re.compile(r"\b[0-9]{4}-[01][0-9]-[0-3][0-9]\b")
+_SUMMARY_LENGTH: Final = 200
+_DIGEST_LENGTH: Final = 10
+_STEM_LENGTH: Final = 40
 
 
-_Copy = tuple[Copy, Path]
+class Stored(NamedTuple):
+    """A learning and where it is."""
 
-
-class Known(NamedTuple):
-    """The paths where a learning stands, what is recorded of it, and what that makes of it."""
-
-    copies: Sequence[_Copy]
-    rest: Mapping[str, Any] | None
-    stored: Stored
+    learning: Learning
+    path: Path
+    line: int
+    complete: bool
 
 
 class Contents:
@@ -55,39 +59,35 @@ class Contents:
 
     def __init__(
         self,
-        readings: Sequence[tuple[MemoryFile, Reading]],
+        readings: Readings,
         recorded: Mapping[str, Recorded],
         statuses: Mapping[str, LearningStatus],
-        known: dict[str, Known],
     ) -> None:
         self.readings = readings
         self._recorded = recorded
         self._statuses = statuses
-        self._known = known
         self.logs = sum(file.day is not None for file, _ in readings)
         self._copies = _copies_in(readings)
 
     @cached_property
     def _marks(self) -> Marks:
-        return Marks(marks_in(self.readings), self._quotable)
+        return Marks(self.readings, self._quotable)
 
     @cached_property
     def _quotable(self) -> Texts:
         """The summaries, which marks and registers may quote."""
-        return Texts({one: _telling(copies).entry.summary for one, copies in self._copies.items()})
+        return Texts(
+            {
+                one: (_promoted(copies) or copies[0]).entry.summary
+                for one, copies in self._copies.items()
+            }
+        )
 
     @cached_property
     def _superseded(self) -> frozenset[str]:
         """The learnings whose claim a register calls superseded, with their id or word for word."""
-        claims = [
-            note.text
-            for file, reading in self.readings
-            if file.day is None
-            for note in reading.notes
-            if note.is_superseded
-        ]
         found: set[str] = set()
-        for claim in claims:
+        for claim in superseded_claims(self.readings):
             head = head_of(claim)
             found.update([head.learning_id] if head else self._quotable.quoted_by(claim))
         return frozenset(found)
@@ -98,26 +98,28 @@ class Contents:
         if copies is None:
             return None
         recorded = self._recorded.get(learning_id, NOTHING)
-        known = self._known.get(learning_id)
-        if known is None or known.copies != copies or known.rest != recorded.rest:
-            known = Known(copies, recorded.rest, _put_together(copies, recorded))
-            self._known[learning_id] = known
-        learning = known.stored.learning
-        outside = [
-            self._statuses[copy.entry.durable_id]
-            for copy, _ in copies
-            if copy.entry.durable_id in self._statuses
-        ]
+        durable_ids = (copy.entry.durable_id for copy in copies)
+        outside = {self._statuses[one] for one in durable_ids if one in self._statuses}
         if learning_id in self._superseded:
-            outside.append(LearningStatus.SUPERSEDED)
-        entries = [copy for copy, _ in copies]
-        status = status_of(entries, recorded.changes, self.marks_about(learning_id), outside)
-        return known.stored._replace(learning=evolve(learning, status=status))
+            outside.add(LearningStatus.SUPERSEDED)
+        marks = self.marks_about(learning_id)
+        status = status_of(copies, recorded.changes, marks, outside)
+        # A log's entry says most; what was promoted has the better summary.
+        fullest = next((one for one in copies if one.entry.detail is not None), copies[0])
+        summary = (_promoted(copies) or fullest).entry.summary
+        learning = _with_rest(_learning_of(fullest, summary), recorded.rest or {})
+        has_detail = fullest.entry.detail is not None or "detail" in (recorded.rest or {})
+        return Stored(
+            learning=evolve(learning, status=status),
+            path=fullest.file.path,
+            line=fullest.entry.line,
+            complete=recorded.rest is not None and has_detail,
+        )
 
     def marks_about(self, learning_id: str) -> Sequence[PlacedMark]:
         """Return the marks about a learning of grove's, in the order of the logs."""
         copies = self._copies.get(learning_id, ())
-        logged = [Place(copy.day, copy.entry.line) for copy, _ in copies if copy.day is not None]
+        logged = [Place(one.file.day, one.entry.line) for one in copies if one.file.day is not None]
         return self._marks.about(learning_id, min(logged, default=None))
 
     def learnings(self) -> list[Stored]:
@@ -131,30 +133,56 @@ class Contents:
 
     @cached_property
     def notes(self) -> Mapping[str, Stored]:
-        """What others have written down, by ids made up here."""
-        taken = {
-            (copy.name, copy.entry.line) for copies in self._copies.values() for copy, _ in copies
+        """What others have written down, as partial learnings by ids made up here."""
+        entries = (copy for copies in self._copies.values() for copy in copies)
+        taken = {(copy.file.name, copy.entry.line) for copy in entries}
+        found = {
+            learning.id: (learning, note, file)
+            for file, reading in self.readings
+            for note in reading.notes
+            if (file.name, note.line) not in taken
+            for learning in (_learning_of_note(note, file),)
         }
-        return dict(notes_of(self.readings, taken, self._statuses))
+        marks = Marks(self.readings, Texts({one: note.text for one, (_, note, _) in found.items()}))
+        notes: dict[str, Stored] = {}
+        for one, (learning, note, file) in found.items():
+            about = marks.about(one, None if file.day is None else Place(file.day, note.line))
+            superseded = note.is_superseded or (bool(about) and about[-1].mark.word == "superseded")
+            status = LearningStatus.SUPERSEDED if superseded else LearningStatus.ACTIVE
+            status = self._statuses.get(note.durable_id, status)
+            notes[one] = Stored(
+                evolve(learning, status=status), file.path, note.line, complete=False
+            )
+        return notes
 
 
-def _copies_in(readings: Sequence[tuple[MemoryFile, Reading]]) -> dict[str, list[_Copy]]:
-    """Find the paths of each learning; a mere reference to it is none."""
-    found: dict[str, list[_Copy]] = {}
+def superseded_claims(readings: Readings) -> list[str]:
+    """Return what registers call superseded."""
+    return [
+        note.text
+        for file, reading in readings
+        if file.day is None
+        for note in reading.notes
+        if note.is_superseded
+    ]
+
+
+def _copies_in(readings: Readings) -> dict[str, list[Copy]]:
+    """Find where each learning stands; a mere reference to it does not count."""
+    found: dict[str, list[Copy]] = {}
     for file, reading in readings:
         for entry in reading.entries:
             if is_learning_id(entry.learning_id):
-                copy = Copy(entry, file.name, file.day)
-                found.setdefault(entry.learning_id, []).append((copy, file.path))
+                found.setdefault(entry.learning_id, []).append(Copy(entry, file))
     for learning_id, copies in list(found.items()):
-        if any(copy.entry.is_behind for copy, _ in copies):
+        if any(copy.entry.is_behind for copy in copies):
             found[learning_id] = _without_references(copies)
     return {one: copies for one, copies in found.items() if copies}
 
 
-def _without_references(copies: Sequence[_Copy]) -> list[_Copy]:
+def _without_references(copies: Sequence[Copy]) -> list[Copy]:
     """Tell a promoted item with the id behind its text from one that says something about it."""
-    heads = {one[0].entry.summary: one for one in copies if not one[0].entry.is_behind}
+    heads = {one.entry.summary for one in copies if not one.entry.is_behind}
     quotable = Texts({summary: summary for summary in heads})
 
     def is_copy(entry: Entry) -> bool:
@@ -162,38 +190,23 @@ def _without_references(copies: Sequence[_Copy]) -> list[_Copy]:
             return True
         return bool(quotable.quoted_by(entry.summary) if heads else entry.durable_id)
 
-    return [one for one in copies if is_copy(one[0].entry)]
+    return [one for one in copies if is_copy(one.entry)]
 
 
-def _telling(copies: Sequence[_Copy]) -> Copy:
-    """Return the place that has the summary: what was promoted says it better, in one line."""
-    return next((copy for copy, _ in copies if copy.day is None), copies[0][0])
+def _promoted(copies: Sequence[Copy]) -> Copy | None:
+    return next((one for one in copies if one.file.day is None), None)
 
 
-def _put_together(copies: Sequence[_Copy], recorded: Recorded) -> Stored:
-    # A log's entry says most.
-    fullest, path = next((one for one in copies if one[0].entry.detail is not None), copies[0])
-    promoted = next((copy for copy, _ in copies if copy.day is None), fullest)
-    learning = evolve(_learning_of(fullest), summary=promoted.entry.summary)
-    return Stored(
-        learning=_with_rest(learning, recorded),
-        path=path,
-        line=fullest.entry.line,
-        complete=recorded.rest is not None
-        and (fullest.entry.detail is not None or "detail" in recorded.rest),
-    )
-
-
-def _learning_of(copy: Copy) -> Learning:
+def _learning_of(copy: Copy, summary: str) -> Learning:
     """Make a learning of what an entry says; the rest is as usual."""
-    entry = copy.entry
+    entry, day = copy.entry, copy.file.day
     return Learning(
         id=entry.learning_id,
         category=entry.category or Category.PATTERN,
-        summary=entry.summary,
+        summary=summary,
         detail=entry.detail or "",
         session_id="",
-        timestamp=EPOCH if copy.day is None else instant_of(copy.day, entry.time),
+        timestamp=_day_in(entry.learning_id) if day is None else instant_of(day, entry.time),
         scope=entry.scope or Scope.PROJECT,
         confidence=entry.confidence or Confidence.MEDIUM,
         tags=entry.tags or (),
@@ -203,14 +216,21 @@ def _learning_of(copy: Copy) -> Learning:
     )
 
 
-def _with_rest(learning: Learning, recorded: Recorded) -> Learning:
-    if recorded.rest:
-        document = learning_to_dict(learning) | dict(recorded.rest) | {"id": learning.id}
-        try:
-            return learning_from_dict(document)
-        except CodecError:
-            pass  # somebody has edited the record
-    return learning if learning.timestamp != EPOCH else evolve(learning, timestamp=_day(learning))
+def _day_in(learning_id: str) -> datetime:
+    match = _ID_DATE.match(learning_id)
+    try:
+        return datetime.strptime(match[1], "%Y%m%d").replace(tzinfo=UTC) if match else EPOCH
+    except ValueError:
+        return EPOCH
+
+
+def _with_rest(learning: Learning, rest: Mapping[str, Any]) -> Learning:
+    if not rest:
+        return learning
+    try:
+        return learning_from_dict(learning_to_dict(learning) | dict(rest) | {"id": learning.id})
+    except CodecError:
+        return learning  # somebody has edited the record
 
 
 def rest_of(learning: Learning, entry: Learning) -> dict[str, Any]:
@@ -223,9 +243,28 @@ def rest_of(learning: Learning, entry: Learning) -> dict[str, Any]:
     }
 
 
-def _day(learning: Learning) -> datetime:
-    match = _ID_DATE.match(learning.id)
+def _learning_of_note(note: Note, file: MemoryFile) -> Learning:
+    digest = hashlib.sha256(f"{file.name}\n{note.text}".encode("utf-8", "replace")).hexdigest()
+    stem = re.sub(r"[^A-Za-z0-9-]+", "-", file.path.stem).strip("-") or "memory"
+    return Learning(
+        id=note.durable_id or f"tr-{stem[:_STEM_LENGTH]}-{digest[:_DIGEST_LENGTH]}",
+        category=Category.DOMAIN,
+        summary=note.text[:_SUMMARY_LENGTH],
+        detail="\n".join(filter(None, (note.text, note.detail))),
+        session_id="",
+        timestamp=_time_of(note, file),
+        confidence=note.confidence or Confidence.MEDIUM,
+        context_files=(file.name,),
+    )
+
+
+def _time_of(note: Note, file: MemoryFile) -> datetime:
+    if file.day is not None:
+        return instant_of(file.day, note.time)
+    written = _DATE.search(f"{note.section}\n{note.text}\n{note.detail}")
     try:
-        return datetime(*map(int, match.groups()), tzinfo=UTC) if match else EPOCH  # type: ignore[arg-type,misc]
-    except ValueError:
+        if written is not None:
+            return instant_of(date.fromisoformat(written[0]), "")
+        return datetime.fromtimestamp(int(file.path.stat().st_mtime), UTC)
+    except (OSError, OverflowError, ValueError):
         return EPOCH

@@ -5,13 +5,14 @@ from datetime import date
 from typing import Final
 
 from grove_backend_totalrecall.markup import (
+    CLAIM,
+    DETAIL,
+    ITEM,
     SECTION,
-    escape_claim,
-    escape_detail,
-    escape_item,
-    escape_summary,
-    escape_tag,
-    escape_value,
+    SUMMARY,
+    TAG,
+    VALUE,
+    escape,
     find_blocks,
     heading_of,
     is_blank,
@@ -33,7 +34,7 @@ def format_entry(learning: Learning, time: str) -> str:
     replaced = [learning_id for learning_id in learning.supersedes if is_learning_id(learning_id)]
     if replaced:
         lines.append(f"> [supersedes {', '.join(f'grove:{one}' for one in replaced)}]")
-    detail = escape_detail(learning.detail)
+    detail = escape(learning.detail, DETAIL)
     lines += [f"> {line}" if line else ">" for line in detail.split("\n")]
     return "\n".join([*lines, "", " | ".join(_segments(learning)), ""])
 
@@ -41,14 +42,14 @@ def format_entry(learning: Learning, time: str) -> str:
 def one_line_note(learning: Learning) -> str:
     """Write what finds a learning again, as the text of a note."""
     category = learning.category.value.capitalize()
-    summary = escape_summary(learning.summary)
+    summary = escape(learning.summary, SUMMARY)
     return f"**{category}** (grove:{learning.id}): {summary}".rstrip(" ")
 
 
 def format_mark(word: str, time: str, summary: str, learning_id: str, why: str) -> str:
     """Write the line that tells people and Total Recall what became of an older entry."""
-    line = f'[{time}] [{word}] "{escape_claim(summary)}" (grove:{learning_id})'
-    return f"{line} {escape_claim(why)}\n" if why else f"{line}\n"
+    line = f'[{time}] [{word}] "{escape(summary, CLAIM)}" (grove:{learning_id})'
+    return f"{line} {escape(why, CLAIM)}\n" if why else f"{line}\n"
 
 
 def joint(text: str) -> str:
@@ -72,13 +73,13 @@ def _ends_in_section(text: str, lines: list[str]) -> bool:
 
 
 def _segments(learning: Learning) -> Iterator[str]:
-    tags = " ".join(f"#{escape_tag(tag)}" for tag in learning.tags if tag)
+    tags = " ".join(f"#{escape(tag, TAG)}" for tag in learning.tags if tag)
     if tags:
         yield f"Tags: {tags}"
     yield f"Confidence: {learning.confidence.value.capitalize()}"
     if learning.ticket_id:
-        yield f"Ticket: {escape_value(learning.ticket_id)}"
-    files = ", ".join(escape_item(file) for file in learning.context_files if file)
+        yield f"Ticket: {escape(learning.ticket_id, VALUE)}"
+    files = ", ".join(escape(file, ITEM) for file in learning.context_files if file)
     if files:
         yield f"Files: {files}"
     if learning.scope is not Scope.PROJECT:

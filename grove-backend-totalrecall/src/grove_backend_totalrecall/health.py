@@ -1,7 +1,8 @@
 """Find what is missing where Total Recall is used, and how to fix it."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,11 +19,6 @@ from grove_backend_totalrecall.paths import LARGEST_BYTES, Paths, day_of
 from grove_core import Health, ProjectContext, StorageError, confined, is_ignored_by_git
 
 _NAMED: Final = 3
-_OTHERS: Final = frozenset({"registers", "SCHEMA.md", "CLAUDE.md", "CLAUDE.local.md"})
-"""What lies beside the logs and is never written to, wherever links lead."""
-_TEXTS: Final = frozenset({".md", ".txt"})
-_MOST_BYTES_READ: Final = 64 * 1024 * 1024
-"""So that a look at years of logs stays within doctor's time."""
 
 
 class Fault(NamedTuple):
@@ -53,7 +49,7 @@ def why_unusable(installation: Installation) -> Fault:
     if blocked is not None:
         name = blocked.relative_to(installation.root)
         detail = f"{where} and not initialised: {name} is no folder"
-        return Fault(detail, f"Move {blocked} out of the way, then {_lowered(start)}")
+        return Fault(detail, f"Move {blocked} out of the way, then {start[0].lower()}{start[1:]}")
     return Fault(f"{where} and not initialised: there is no {DAILY}", start)
 
 
@@ -66,10 +62,6 @@ def in_the_way(installation: Installation) -> Path | None:
 def _is_in_the_way(path: Path) -> bool:
     """A file, or a link that leads nowhere."""
     return os.path.lexists(path) and not os.path.isdir(path)  # noqa: PTH112 - never raises
-
-
-def _lowered(text: str) -> str:
-    return f"{text[0].lower()}{text[1:]}"
 
 
 def _how_to_start(installation: Installation) -> str:
@@ -91,23 +83,26 @@ def check_project(context: ProjectContext, today: date) -> Health:
         why = why_unusable(installation)
         fix = "" if installation.is_only_enabled else why.fix
         return Health(ok=True, detail=why.detail, fix=fix)
-    paths = Paths(installation.root)
-    fault = write_fault(paths.log_of(today), installation.root)
+    log = Paths(installation.root).log_of(today)
+    fault = write_fault(log, installation.root)
     if fault is not None:
         return Health(ok=False, detail=f"{describe(installation)}: {fault.detail}", fix=fault.fix)
-    faults = [*_missing_registers(installation), *_unread_logs(paths.daily)]
+    faults = [*_missing_registers(installation), *_large_logs(log.parent)]
     said = [describe(installation), *(one.detail for one in faults)]
-    if is_ignored_by_git(paths.log_of(today)):
+    if is_ignored_by_git(log):
         said.append("git ignores its daily logs, so other clones do not get them")
-    fix = "; ".join(one.fix for one in faults)
-    return Health(ok=True, detail="; ".join(said), fix=fix)
+    return Health(ok=True, detail="; ".join(said), fix="; ".join(one.fix for one in faults))
 
 
 def write_fault(log: Path, root: Path) -> Fault | None:
     """Tell why a daily log cannot be written, without touching it."""
-    fault = _link_fault(log, root)
-    if fault is not None:
+    if (fault := _leads_out(log, root)) is not None:
         return fault
+    if log.is_symlink():
+        # A clone may hold links for all days to come, to files that are not to be appended to.
+        if os.path.exists(log):  # noqa: PTH110 - never raises
+            return Fault(f"{log} is a symbolic link", f"Replace the symbolic link {log} by a file")
+        return Fault(f"{log} is a symbolic link that leads nowhere", f"rm {_quoted(log)}")
     if os.path.lexists(log):
         return _file_fault(log)
     if not os.access(log.parent, os.W_OK | os.X_OK):
@@ -126,24 +121,6 @@ def _leads_out(path: Path, root: Path) -> Fault | None:
             fix = f"Replace the symbolic link {place} by what it leads to"
             return Fault(f"{leads}, where nothing is written", fix)
     return None
-
-
-def _link_fault(log: Path, root: Path) -> Fault | None:
-    if (fault := _leads_out(log, root)) is not None:
-        return fault
-    if log.is_symlink() and not os.path.exists(log):  # noqa: PTH110 - never raises
-        return Fault(f"{log} is a symbolic link that leads nowhere", f"rm {_quoted(log)}")
-    real = Path(os.path.realpath(log))
-    if not _may_be_log(real.relative_to(os.path.realpath(root))):
-        leads = f"{log} leads to {real}, which is no log"
-        return Fault(leads, f"Replace the symbolic link {log} by a file")
-    return None
-
-
-def _may_be_log(name: Path) -> bool:
-    """Return whether a link may lead there; a clone can hold links for all days to come."""
-    is_text = name.suffix in _TEXTS and not any(part.startswith(".") for part in name.parts[:-1])
-    return is_text and _OTHERS.isdisjoint(name.parts)
 
 
 def _file_fault(log: Path) -> Fault | None:
@@ -165,55 +142,19 @@ def _missing_registers(installation: Installation) -> Iterator[Fault]:
             yield Fault(f"there is no {REGISTERS}", _how_to_start(installation))
 
 
-def _unread_logs(daily: Path) -> Iterator[Fault]:
-    """Find logs of which something is not read as it was written."""
-    large: list[Path] = []
-    broken: list[Path] = []
-    left = _MOST_BYTES_READ
-    for path in _logs_in(daily):
-        size = path.stat().st_size
-        if size > LARGEST_BYTES:
-            large.append(path)
-        elif size <= left:
-            left -= size
-            broken += [path] if _is_no_utf8(path) else []
-    if large:
-        yield _too_large(*large)
-    if broken:
-        fix = f"Save it as UTF-8; iconv -f latin1 -t utf-8 {_quoted(broken[0])} shows how it reads"
-        yield Fault(f"{_named(broken)} is not all UTF-8", fix)
-
-
-def _logs_in(daily: Path) -> Iterator[Path]:
-    """List the logs that can be looked at, the newest first."""
-    try:
-        found = [one for one in daily.iterdir() if day_of(one.name)]
-    except OSError:
-        return
-    for path in sorted(found, reverse=True):
-        if os.path.isfile(path):  # noqa: PTH113 - never raises
-            yield path
-
-
-def _is_no_utf8(path: Path) -> bool:
-    try:
-        path.read_bytes().decode()
-    except UnicodeDecodeError:
-        return True
-    except OSError:
-        return False
-    return False
+def _large_logs(daily: Path) -> Iterator[Fault]:
+    """Find logs that are not read."""
+    logs = (one for one in sorted(daily.glob("*.md"), reverse=True) if day_of(one.name))
+    with suppress(OSError):
+        if large := [one for one in logs if one.stat().st_size > LARGEST_BYTES]:
+            yield _too_large(*large)
 
 
 def _too_large(*logs: Path) -> Fault:
-    detail = f"{_named(logs)} is over {LARGEST_BYTES // (1024 * 1024)} MiB, and is not read"
-    return Fault(detail, f"Split {logs[0]} into files of {DAILY} or memory/archive/daily")
-
-
-def _named(logs: Sequence[Path]) -> str:
     names = ", ".join(f"{DAILY}/{one.name}" for one in logs[:_NAMED])
-    more = len(logs) - _NAMED
-    return f"{names} and {more} more" if more > 0 else names
+    more = f" and {len(logs) - _NAMED} more" if len(logs) > _NAMED else ""
+    detail = f"{names}{more} is over {LARGEST_BYTES // (1024 * 1024)} MiB, and is not read"
+    return Fault(detail, f"Split {logs[0]} into files of {DAILY} or memory/archive/daily")
 
 
 def _quoted(path: Path) -> str:

@@ -1,9 +1,10 @@
 """What a single line of Total Recall's files can be: head, mark, metadata."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Final, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeVar
 
 from grove_backend_totalrecall.markup import BLANKS, unescape
 from grove_core import Category, Confidence, LearningStatus, Scope, is_learning_id
@@ -35,21 +36,30 @@ _SUPERSEDES: Final = re.compile(
 _DURABLE_ID: Final = re.compile(r"(?:\A|[ \t])\^(tr[0-9a-f]{10})")
 _DURABLE_ID_LENGTH: Final = len(" ^tr0123456789")
 _SEPARATORS: Final = str.maketrans("", "", "-_ \t")
-_METADATA_NAMES: Final = frozenset(["tags", "confidence", "ticket", "files", "scope", "status"])
 _LONGEST_NAME: Final = 40
 
 _Member = TypeVar("_Member", bound=Enum)
 
 
-class Head(NamedTuple):
-    """The line that an entry begins with."""
+class Entry(NamedTuple):
+    """An entry of grove, as far as it was read; ``None`` is what the text does not say."""
 
     learning_id: str
-    time: str
-    category: Category | None
-    summary: str
-    is_superseded: bool
-    durable_id: str
+    line: int = 0
+    last_line: int = 0
+    time: str = ""
+    category: Category | None = None
+    summary: str = ""
+    detail: str | None = None
+    tags: tuple[str, ...] | None = None
+    confidence: Confidence | None = None
+    ticket_id: str | None = None
+    context_files: tuple[str, ...] | None = None
+    scope: Scope | None = None
+    supersedes: tuple[str, ...] = ()
+    status: LearningStatus | None = None
+    durable_id: str = ""
+    is_behind: bool = False
 
 
 class Mark(NamedTuple):
@@ -62,35 +72,25 @@ class Mark(NamedTuple):
     claim: str
 
 
-class Metadata(NamedTuple):
-    """The last line of an entry; ``None`` is what it does not say."""
-
-    tags: tuple[str, ...] | None = None
-    confidence: Confidence | None = None
-    ticket_id: str | None = None
-    context_files: tuple[str, ...] | None = None
-    scope: Scope | None = None
-    status: LearningStatus | None = None
-
-
-def head_of(line: str) -> Head | None:
+def head_of(line: str) -> Entry | None:
     """Read the first line of an entry, which has its id before a colon."""
     match = _HEAD.match(line) if _ID_START in line else None
     if match is None or not is_learning_id(match[4]):
         return None
     text, durable_id = split_durable_id(match[5].strip(BLANKS))
     text, is_superseded = split_superseded(text)
-    return Head(
+    is_superseded = is_superseded or match[2] is not None
+    return Entry(
         learning_id=match[4],
         time=match[1] or "",
         category=member_of(Category, (match[3] or "").rstrip(":")),
         summary=unescape(text),
-        is_superseded=is_superseded or match[2] is not None,
+        status=LearningStatus.SUPERSEDED if is_superseded else None,
         durable_id=durable_id,
     )
 
 
-def promoted_of(line: str) -> Head | None:
+def promoted_of(line: str) -> Entry | None:
     """Read an item of a register that has the id of a learning behind its text."""
     if _ID_START not in line:
         return None
@@ -100,7 +100,13 @@ def promoted_of(line: str) -> Head | None:
     if match is None or match[1].startswith("**") or not is_learning_id(match[2]):
         return None
     summary, is_superseded = split_superseded(match[1])
-    return Head(match[2], "", None, unescape(summary), is_superseded, durable_id)
+    return Entry(
+        learning_id=match[2],
+        summary=unescape(summary),
+        status=LearningStatus.SUPERSEDED if is_superseded else None,
+        durable_id=durable_id,
+        is_behind=True,
+    )
 
 
 def mark_of(line: str, number: int) -> Mark | None:
@@ -118,7 +124,7 @@ def mark_of(line: str, number: int) -> Mark | None:
     return Mark(number, match[1] or "", match[2].lower(), learning_id, unescape(claim))
 
 
-def metadata_of(line: str) -> Metadata | None:
+def metadata_of(line: str) -> Mapping[str, Any] | None:
     """Read the last line of an entry: segments such as ``Ticket: T-1`` with ``|`` between them."""
     if ":" not in line[:_LONGEST_NAME]:
         return None
@@ -127,17 +133,8 @@ def metadata_of(line: str) -> Metadata | None:
         name, found, value = segment.partition(":")
         if found:
             values.setdefault(name.strip(BLANKS).lower(), value.strip(BLANKS))
-    if _METADATA_NAMES.isdisjoint(values):
-        return None
-    ticket, tags, files = values.get("ticket"), values.get("tags"), values.get("files")
-    return Metadata(
-        tags=_tags(tags) if tags is not None else None,
-        confidence=member_of(Confidence, values.get("confidence", "")),
-        ticket_id=unescape(ticket) if ticket else None,
-        context_files=_items(files) if files is not None else None,
-        scope=member_of(Scope, values.get("scope", "")),
-        status=member_of(LearningStatus, values.get("status", "")),
-    )
+    known = values.keys() & _METADATA.keys()
+    return {_METADATA[name][0]: _METADATA[name][1](values[name]) for name in known} or None
 
 
 def supersedes_of(line: str) -> tuple[str, ...]:
@@ -194,3 +191,13 @@ def _tags(text: str) -> tuple[str, ...]:
 
 def _items(text: str) -> tuple[str, ...]:
     return tuple(unescape(item) for part in text.split(",") if (item := part.strip(BLANKS)))
+
+
+_METADATA: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
+    "tags": ("tags", _tags),
+    "confidence": ("confidence", partial(member_of, Confidence)),
+    "ticket": ("ticket_id", lambda text: unescape(text) or None),
+    "files": ("context_files", _items),
+    "scope": ("scope", partial(member_of, Scope)),
+    "status": ("status", partial(member_of, LearningStatus)),
+}

@@ -1,7 +1,6 @@
 """The Markdown of Total Recall's files: blocks, headings, what must be escaped."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -19,51 +18,29 @@ def _escapes(special: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\\)(\\*+)(?:({_REFERENCE})|({special}))")
 
 
-_IN_SUMMARY: Final = _escapes(
+SUMMARY: Final = _escapes(
     _ON_ONE_LINE + r"|\A\[(?=(?i:superseded))|\^(?=tr[0-9a-f]{10}\Z)",
 )
-_IN_DETAIL: Final = _escapes(_ANYWHERE + r"|\A\[(?=(?i:supersedes))")
-_IN_CLAIM: Final = _escapes(_ON_ONE_LINE + r'|"(?=[ \t]*(?:[-–—]|\(grove:))')
-_IN_VALUE: Final = _escapes(_ON_ONE_LINE + r"|\|")
-_IN_ITEM: Final = _escapes(_ON_ONE_LINE + r"|[|,]")
-_IN_TAG: Final = _escapes(_ON_ONE_LINE + r"|[|, ]")
+"""What is escaped behind the colon of an entry's head line."""
+DETAIL: Final = _escapes(_ANYWHERE + r"|\A\[(?=(?i:supersedes))")
+"""What is escaped in lines that are quoted; only a line feed ends one of them."""
+CLAIM: Final = _escapes(_ON_ONE_LINE + r'|"(?=[ \t]*(?:[-–—]|\(grove:))')
+"""What is escaped between the quotes of a mark, or behind them."""
+VALUE: Final = _escapes(_ON_ONE_LINE + r"|\|")
+ITEM: Final = _escapes(_ON_ONE_LINE + r"|[|,]")
+TAG: Final = _escapes(_ON_ONE_LINE + r"|[|, ]")
 _ESCAPED: Final = re.compile(rf"(?<!\\)\\*+{_REFERENCE}")
 
 _LAST_CODE_POINT: Final = 0x10FFFF
 
 
-def escape_summary(text: str) -> str:
-    """Make a text fit behind the colon of an entry's head line, up to the line's end."""
-    return _IN_SUMMARY.sub(_escaped, text)
-
-
-def escape_detail(text: str) -> str:
-    r"""Make a text fit to be quoted line by line; only ``\n`` ends a line of it afterwards."""
-    return _IN_DETAIL.sub(_escaped, text)
-
-
-def escape_claim(text: str) -> str:
-    """Make a text fit between the quotes of a mark, or behind them."""
-    return _IN_CLAIM.sub(_escaped, text)
-
-
-def escape_value(text: str) -> str:
-    """Make a text fit to be the value of one segment of a metadata line."""
-    return _IN_VALUE.sub(_escaped, text)
-
-
-def escape_item(text: str) -> str:
-    """Make a text fit into a list with commas in a metadata line."""
-    return _IN_ITEM.sub(_escaped, text)
-
-
-def escape_tag(text: str) -> str:
-    """Make a text fit to be one of several tags with blanks between them."""
-    return _IN_TAG.sub(_escaped, text)
+def escape(text: str, special: re.Pattern[str]) -> str:
+    """Write what would be read otherwise by its number."""
+    return special.sub(_escaped, text)
 
 
 def unescape(text: str) -> str:
-    """Turn what any of the functions above made, or a person wrote, back into the text."""
+    """Turn what ``escape`` made, or a person wrote, back into the text."""
     return _ESCAPED.sub(_plain, text) if "&#" in text else text
 
 
@@ -90,7 +67,6 @@ _COMMENT: Final = "<!--"
 _COMMENT_END: Final = "-->"
 _FENCES: Final = ("```", "~~~")
 _HEADING: Final = re.compile(r"(#{1,6})(?:[ \t]++(.*))?")
-_NEVER: Final = -1
 
 
 class Heading(NamedTuple):
@@ -113,11 +89,6 @@ class _Fence(NamedTuple):
     closes: bool
 
 
-class _Closing(NamedTuple):
-    length: int
-    position: int
-
-
 def split_lines(text: str) -> list[str]:
     r"""Take a text apart."""
     lines = text.removeprefix("\ufeff").split("\n")
@@ -138,51 +109,56 @@ def heading_of(line: str) -> Heading | None:
 
 
 def find_blocks(text: str, lines: Sequence[str]) -> Blocks:
-    """Find the lines that stand in comments and code blocks, in linear time."""
+    """Find the lines that stand in comments and code blocks; what is never closed hides none."""
     hidden = bytearray(len(lines))
     if not any(opening in text for opening in (_COMMENT, *_FENCES)):
         return Blocks(hidden, is_open=False)
-    ends, last_section = _ends(lines)
-    is_open = False
-    free = 0  # index of the first line behind the blocks found so far
-    for position in reversed(ends):
-        end = ends[position]
-        if position < free:
+    is_open, free = False, 0
+    unclosed: dict[str, int] = {}
+    for position, line in enumerate(lines):
+        if _is_section(lines, position):
+            is_open, unclosed = False, {}
+        fence = _fence_of(line)
+        if position < free or not (fence or line.lstrip(BLANKS).startswith(_COMMENT)):
             continue
-        if end == _NEVER:
-            is_open = is_open or position > last_section
+        if fence is None:
+            end = _comment_end(lines, position)
+        elif fence.length >= unclosed.get(fence.mark, fence.length + 1):
+            end = None  # a shorter one was looked for in vain: this keeps the time linear
         else:
+            end = _fence_end(lines, position, fence)
+        if end is not None:
             free = end + 1
             hidden[position:free] = b"\1" * (free - position)
+            continue
+        is_open = True
+        if fence is not None:
+            unclosed[fence.mark] = min(fence.length, unclosed.get(fence.mark, fence.length))
     return Blocks(hidden, is_open)
 
 
-def _ends(lines: Sequence[str]) -> tuple[dict[int, int], int]:
-    """Find, from the last line to the first, where each comment and fence would end."""
-    ends: dict[int, int] = {}
-    last_section = _NEVER
-    comment_end = _NEVER
-    fences: dict[str, list[_Closing]] = {fence: [] for fence in _FENCES}
-    for position in range(len(lines) - 1, -1, -1):
+def _comment_end(lines: Sequence[str], start: int) -> int | None:
+    """Find where a comment ends; one in which another begins was never closed."""
+    if _COMMENT_END in lines[start].partition(_COMMENT)[2]:
+        return start
+    for position in range(start + 1, len(lines)):
         line = lines[position]
+        if line.lstrip(BLANKS).startswith(_COMMENT) or _is_section(lines, position):
+            break
+        if _COMMENT_END in line:
+            return position
+    return None
+
+
+def _fence_end(lines: Sequence[str], start: int, opening: _Fence) -> int | None:
+    for position in range(start + 1, len(lines)):
         if _is_section(lines, position):
-            last_section = max(last_section, position)
-            comment_end = _NEVER
-            fences = {fence: [] for fence in _FENCES}
-        elif "-->" not in line and not line.lstrip(BLANKS).startswith((_COMMENT, *_FENCES)):
-            continue
-        elif line.lstrip(BLANKS).startswith(_COMMENT):
-            # Comments do not nest: one in which another begins was never closed.
-            is_one_line = _COMMENT_END in line[line.index(_COMMENT) + len(_COMMENT) :]
-            ends[position] = position if is_one_line else comment_end
-            comment_end = _NEVER
-        else:
-            if _COMMENT_END in line:
-                comment_end = position
-            fence = _fence_of(line)
-            if fence is not None:
-                ends[position] = _fence_end(fence, position, fences[fence.mark])
-    return ends, last_section
+            break
+        fence = _fence_of(lines[position])
+        is_end = fence and fence.closes and fence.mark == opening.mark
+        if is_end and fence and fence.length >= opening.length:
+            return position
+    return None
 
 
 def _is_section(lines: Sequence[str], position: int) -> bool:
@@ -199,14 +175,3 @@ def _fence_of(line: str) -> _Fence | None:
     if text[0] == "`" and "`" in info:
         return None  # code within a line
     return _Fence(text[:3], len(text) - len(info), closes=not info)
-
-
-def _fence_end(fence: _Fence, position: int, closings: list[_Closing]) -> int:
-    """Look up where a fence would end, and note that it may itself be the end of one."""
-    place = bisect_right(closings, -fence.length, key=lambda closing: -closing.length)
-    end = closings[place - 1].position if place else _NEVER
-    if fence.closes:
-        while closings and closings[-1].length <= fence.length:
-            closings.pop()
-        closings.append(_Closing(fence.length, position))
-    return end

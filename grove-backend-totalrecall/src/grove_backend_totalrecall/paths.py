@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grove_core import StorageError, confined
+from grove_core import StorageError, confined, read_bytes
 
 MEMORY: Final = "memory"
 WORKING_MEMORY: Final = "CLAUDE.local.md"
@@ -14,6 +14,14 @@ LARGEST_BYTES: Final = 16 * 1024 * 1024
 """Files beyond that are not read: a log of a day has some kilobytes."""
 _ENDING: Final = ".md"
 _DEEPEST: Final = 4
+
+
+def read_file(path: Path) -> bytes | None:
+    """Read a file; ``None`` for one that is not there, cannot be read or is too large."""
+    try:
+        return None if path.stat().st_size > LARGEST_BYTES else read_bytes(path)
+    except (OSError, StorageError):
+        return None  # one file takes no other with it; doctor names it
 
 
 class MemoryFile(NamedTuple):

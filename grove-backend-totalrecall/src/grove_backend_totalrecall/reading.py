@@ -1,13 +1,12 @@
 """From the text of Total Recall's files to grove's entries, foreign notes and marks."""
 
 import re
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from grove_backend_totalrecall.lines import (
-    Head,
+    Entry,
     Mark,
-    Metadata,
     head_of,
     mark_of,
     metadata_of,
@@ -22,34 +21,13 @@ from grove_backend_totalrecall.markup import (
     unescape,
 )
 from grove_backend_totalrecall.notes import Note, NoteReader
-from grove_core import Category, Confidence, LearningStatus, Scope
+from grove_core import LearningStatus
 
 __all__ = ["Entry", "Mark", "Note", "Reading", "read_log"]
 
 _SUPERSEDED_HEADING: Final = re.compile(r"\[superseded\b", re.IGNORECASE)
 _METADATA_STARTS: Final = ("tags:", "confidence:")
 _HEAD_STARTS: Final = ("[", "-", "*", "(")
-
-
-class Entry(NamedTuple):
-    """An entry of grove; ``None`` is what the text does not say."""
-
-    learning_id: str
-    line: int
-    last_line: int
-    time: str
-    category: Category | None
-    summary: str
-    detail: str | None
-    tags: tuple[str, ...] | None
-    confidence: Confidence | None
-    ticket_id: str | None
-    context_files: tuple[str, ...] | None
-    scope: Scope | None
-    supersedes: tuple[str, ...]
-    status: LearningStatus | None
-    durable_id: str
-    is_behind: bool = False
 
 
 class Reading(NamedTuple):
@@ -62,12 +40,13 @@ class Reading(NamedTuple):
 
 class _Body(NamedTuple):
     quoted: Sequence[str]
-    metadata: Metadata
+    metadata: Mapping[str, Any]
     end: int
 
 
-def read_log(text: str, *, daily: bool) -> Reading:
+def read_log(content: bytes | str, *, daily: bool) -> Reading:
     """Read a file of Total Recall."""
+    text = content if isinstance(content, str) else content.decode("utf-8", "surrogateescape")
     walk = _Walk(text, daily=daily)
     walk.read()
     return Reading(tuple(walk.entries), tuple(walk.notes.notes), tuple(walk.marks))
@@ -132,40 +111,29 @@ class _Walk:
         else:
             self.notes.take(line, position + 1)
         if promoted is not None:
-            self._add_entry(promoted, _Body((), Metadata(), position + 1), position)
-            self.entries[-1] = self.entries[-1]._replace(is_behind=True)
+            self._add_entry(promoted, _Body((), {}, position + 1), position)
         return position + 1
 
-    def _read_entry(self, head: Head, position: int) -> int:
+    def _read_entry(self, head: Entry, position: int) -> int:
         body = self._read_body(position + 1)
         self._add_entry(head, body, position)
         return body.end
 
-    def _add_entry(self, head: Head, body: _Body, position: int) -> None:
-        quoted, metadata = body.quoted, body.metadata
+    def _add_entry(self, head: Entry, body: _Body, position: int) -> None:
+        quoted = body.quoted
         supersedes = supersedes_of(quoted[0]) if quoted else ()
         if supersedes:
             quoted = quoted[1:]
-        is_superseded = head.is_superseded or self._superseded_level > 0
-        self.entries.append(
-            Entry(
-                learning_id=head.learning_id,
-                line=position + 1,
-                last_line=body.end,
-                time=head.time,
-                category=head.category,
-                summary=head.summary,
-                detail=unescape("\n".join(quoted)) if quoted else None,
-                tags=metadata.tags,
-                confidence=metadata.confidence,
-                ticket_id=metadata.ticket_id,
-                context_files=metadata.context_files,
-                scope=metadata.scope,
-                supersedes=supersedes,
-                status=LearningStatus.SUPERSEDED if is_superseded else metadata.status,
-                durable_id=head.durable_id,
-            )
+        entry = head._replace(
+            line=position + 1,
+            last_line=body.end,
+            detail=unescape("\n".join(quoted)) if quoted else None,
+            supersedes=supersedes,
+            **body.metadata,
         )
+        if head.status is not None or self._superseded_level > 0:
+            entry = entry._replace(status=LearningStatus.SUPERSEDED)
+        self.entries.append(entry)
 
     def _read_body(self, start: int) -> _Body:
         """Read quoted lines and the metadata."""
@@ -188,7 +156,7 @@ class _Walk:
                 if metadata is not None and (quoted or _is_metadata_of_one_line(line, blanks)):
                     return _Body(quoted, metadata, position + 1)
                 break
-        return _Body(quoted[:right_below], Metadata(), start + right_below)
+        return _Body(quoted[:right_below], {}, start + right_below)
 
 
 def _is_metadata_of_one_line(line: str, blanks: int) -> bool:

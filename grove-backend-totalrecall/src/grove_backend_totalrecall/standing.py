@@ -1,13 +1,14 @@
 """Where a learning stands: what grove has recorded, and what Total Recall's users have noted."""
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from grove_backend_totalrecall.reading import Entry, Mark
+from grove_backend_totalrecall.lines import Mark
+from grove_backend_totalrecall.paths import MemoryFile
+from grove_backend_totalrecall.reading import Entry, Reading
 from grove_backend_totalrecall.record import StatusChange
 from grove_core import LearningStatus
 
@@ -20,6 +21,8 @@ _LEAST_SHARE: Final = 0.6
 """So much of the longer text a quotation and a summary must have in common."""
 _FILLING: Final = re.compile(r"[\W_]+")
 _CUT_OFF: Final = ("…", "...")
+
+Readings = Sequence[tuple[MemoryFile, Reading]]
 
 
 class Place(NamedTuple):
@@ -40,8 +43,7 @@ class Copy(NamedTuple):
     """An entry and where it stands."""
 
     entry: Entry
-    name: str
-    day: date | None
+    file: MemoryFile
 
 
 class Texts:
@@ -54,45 +56,38 @@ class Texts:
     def _essences(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
         for one, text in self._texts.items():
-            found.setdefault(essence(text), []).append(one)
+            found.setdefault(_essence(text), []).append(one)
         return found
-
-    @cached_property
-    def _by_length(self) -> Sequence[str]:
-        return sorted(self._essences, key=len)
 
     def quoted_by(self, claim: str) -> Sequence[str]:
         """Find what a quotation is of."""
-        wanted = essence(claim)
+        wanted = _essence(claim)
         if not wanted:
             return ()
         if same := self._essences.get(wanted):
             return same
         if claim.rstrip().endswith(_CUT_OFF):
-            near = [one for one in self._by_length if one.startswith(wanted)]
+            near = [one for one in self._essences if one.startswith(wanted)]
         else:
-            near = [one for one in self._of_like_length(wanted) if _holds_one(one, wanted)]
+            near = [one for one in self._essences if _is_most_of(one, wanted)]
         return self._essences[near[0]] if len(near) == 1 else ()
-
-    def _of_like_length(self, wanted: str) -> Sequence[str]:
-        shortest, longest = len(wanted) * _LEAST_SHARE, len(wanted) / _LEAST_SHARE
-        start = bisect_left(self._by_length, shortest, key=len)
-        return self._by_length[start : bisect_right(self._by_length, longest, key=len)]
 
 
 class Marks:
     """The marks of all logs, to be found by what they are about."""
 
-    def __init__(self, marks: Iterable[PlacedMark], texts: Texts) -> None:
+    def __init__(self, readings: Readings, texts: Texts) -> None:
         """Sort the marks by what they name or quote."""
         self._named: dict[str, list[PlacedMark]] = {}
         self._quoting: dict[str, list[PlacedMark]] = {}
-        for one in marks:
-            if one.mark.learning_id:
-                self._named.setdefault(one.mark.learning_id, []).append(one)
-                continue
-            for quoted in texts.quoted_by(one.mark.claim):
-                self._quoting.setdefault(quoted, []).append(one)
+        for file, reading in readings:
+            for mark in reading.marks if file.day is not None else ():
+                one = PlacedMark(Place(file.day or date.min, mark.line), mark)
+                if mark.learning_id:
+                    self._named.setdefault(mark.learning_id, []).append(one)
+                    continue
+                for quoted in texts.quoted_by(mark.claim):
+                    self._quoting.setdefault(quoted, []).append(one)
 
     def about(self, learning_id: str, place: Place | None) -> Sequence[PlacedMark]:
         """Find the marks about a text."""
@@ -111,17 +106,14 @@ def status_of(
     copies: Sequence[Copy],
     changes: Sequence[StatusChange],
     marks: Sequence[PlacedMark],
-    outside: Iterable[LearningStatus],
+    outside: Collection[LearningStatus],
 ) -> LearningStatus:
     """Tell where a learning stands."""
-    said = set(outside) | {
-        one.entry.status
-        for one in copies
-        if one.day is None and one.entry.status is LearningStatus.SUPERSEDED
-    }
-    for status in (LearningStatus.SUPERSEDED, LearningStatus.ARCHIVED):
-        if status in said:
-            return status
+    said = {*outside, *(one.entry.status for one in copies if one.file.day is None)}
+    if LearningStatus.SUPERSEDED in said:
+        return LearningStatus.SUPERSEDED
+    if LearningStatus.ARCHIVED in outside:
+        return LearningStatus.ARCHIVED
     recorded = max(changes, key=lambda one: one.at, default=None)
     if marks and (recorded is None or len(marks) > recorded.marks):
         return _WORDS[marks[-1].mark.word]
@@ -144,11 +136,12 @@ def instant_of(day: date, time: str) -> datetime:
         return local.replace(tzinfo=UTC)
 
 
-def essence(text: str) -> str:
+def _essence(text: str) -> str:
     """Normalise a text so that a quotation of it is the same."""
     return _FILLING.sub(" ", text.casefold()).strip()
 
 
-def _holds_one(text: str, other: str) -> bool:
+def _is_most_of(text: str, other: str) -> bool:
+    """Return whether one text is a part of the other, and most of it."""
     shorter, longer = sorted((text, other), key=len)
-    return f" {shorter} " in f" {longer} "
+    return len(shorter) >= len(longer) * _LEAST_SHARE and f" {shorter} " in f" {longer} "

@@ -1,16 +1,15 @@
 """Everything that Total Recall remembers, read when it has changed and not before."""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from grove_backend_totalrecall.contents import Contents, Known
-from grove_backend_totalrecall.paths import LARGEST_BYTES, MemoryFile, Paths
+from grove_backend_totalrecall.contents import Contents
+from grove_backend_totalrecall.paths import MemoryFile, Paths, read_file
 from grove_backend_totalrecall.reading import Reading, read_log
 from grove_backend_totalrecall.record import Record, Recorded
-from grove_core import LearningStatus, StorageError, fingerprint_of, read_text
+from grove_core import LearningStatus, fingerprint_of
 
 _NOTHING: Final = Reading((), (), ())
 _METADATA_STATUSES: Final = {
@@ -26,7 +25,6 @@ class Store:
         self.paths = paths
         self.record = record
         self._cache: dict[Path, tuple[str, Reading]] = {}
-        self._known: dict[str, Known] = {}
         self._latest: Contents | None = None
         self._look: object = None
         self._recorded: Mapping[str, Recorded] = {}
@@ -41,7 +39,7 @@ class Store:
         look = (readings, fingerprint_of([self.paths.metadata]))
         recorded = self.record.entries()
         if self._latest is None or self._look != look or self._recorded is not recorded:
-            self._latest = Contents(readings, recorded, self._metadata(), self._known)
+            self._latest = Contents(readings, recorded, self._metadata())
             self._look, self._recorded = look, recorded
         return self._latest
 
@@ -54,26 +52,18 @@ class Store:
         cached = self._cache.get(file.path)
         if cached is not None and cached[0] == fingerprint:
             return cached[1]
-        try:
-            if file.path.stat().st_size > LARGEST_BYTES or not file.path.is_file():
-                return _NOTHING  # doctor names it
-        except OSError:
-            return _NOTHING  # gone since, or a link to nowhere
-        try:
-            text = read_text(file.path) or ""
-        except StorageError:
-            return _NOTHING  # one file that cannot be read takes no other with it; doctor names it
-        reading = read_log(text, daily=file.day is not None)
+        content = read_file(file.path)
+        if content is None:
+            return _NOTHING
+        reading = read_log(content, daily=file.day is not None)
         self._cache[file.path] = fingerprint, reading
         return reading
 
     def _metadata(self) -> Mapping[str, LearningStatus]:
         """Read the statuses that Total Recall keeps of its durable ids."""
         try:
-            if os.path.getsize(self.paths.metadata) > LARGEST_BYTES:  # noqa: PTH202 - one call
-                return {}
-            document = json.loads(read_text(self.paths.metadata) or "{}")
-        except (OSError, StorageError, ValueError, RecursionError):
+            document = json.loads(read_file(self.paths.metadata) or b"{}")
+        except (ValueError, RecursionError):
             return {}
         if not isinstance(document, dict):
             return {}

@@ -1,14 +1,12 @@
 """Writing to the daily log: by grove itself, or by the client's command."""
 
-import errno
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grove_backend_totalrecall.contents import rest_of
+from grove_backend_totalrecall.contents import Stored, rest_of
 from grove_backend_totalrecall.entry import (
     daily_template,
     format_entry,
@@ -16,7 +14,6 @@ from grove_backend_totalrecall.entry import (
     joint,
     one_line_note,
 )
-from grove_backend_totalrecall.foreign import Stored
 from grove_backend_totalrecall.health import write_fault
 from grove_backend_totalrecall.installation import Installation
 from grove_backend_totalrecall.reading import read_log
@@ -28,42 +25,20 @@ from grove_core import (
     LearningStatus,
     StorageError,
     append_text,
-    confined,
     is_ignored_by_git,
 )
-
-_NO_LINKS: Final = frozenset({errno.EEXIST, errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS})
 
 
 def append_to_log(path: Path, day: date, compose: Callable[[str], str], *, root: Path) -> None:
     """Append to a daily log."""
     if (fault := write_fault(path, root)) is not None:
         raise StorageError(f"{fault.detail}; fix: {fault.fix}")
-    real = Path(confined(path, root))
-    _make_from_template(real, day)
 
     def composed(text: str) -> str:
         added = compose(text) if text.strip("\ufeff \t\r\n") else _with_template(compose, day)
         return added.replace("\n", "\r\n") if _has_crlf(text) else added
 
-    append_text(real, composed, inside=root)
-
-
-def _make_from_template(path: Path, day: date) -> None:
-    """Create a log at once or not at all, unless another process was faster."""
-    if path.exists():
-        return
-    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
-    try:
-        draft.write_text(daily_template(day), encoding="utf-8", newline="")
-        path.hardlink_to(draft)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            # A log that is left empty would stay without its sections for good.
-            raise StorageError(f"cannot create {path}: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
+    append_text(path, composed, inside=root)
 
 
 def _with_template(compose: Callable[[str], str], day: date) -> str:
