@@ -14,7 +14,7 @@ from grove_core.model.ticket import (
     ToolCall,
     ToolResult,
 )
-from grove_core.services.closes import check_closes, reopened, resolve, worth_noting
+from grove_core.services.closes import Closes, check_closes, reopened, resolve, worth_noting
 
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 
@@ -58,15 +58,8 @@ def judged(*intents, unknown_counts=True, **answers):
 def settle(session, judgements, open_again=(), *, settled=None, once=(), prompt=None):
     """Resolves the intents that were judged, unless others are named."""
     keys = {one.intent_key for one in judgements} if settled is None else settled
-    return resolve(
-        session,
-        judgements,
-        open_again,
-        done=keys,
-        once_per_prompt=frozenset(once),
-        prompt_id=prompt,
-        now=NOW,
-    )
+    closes = Closes(judgements, open_again, frozenset(keys), frozenset(once))
+    return resolve(session, closes, prompt_id=prompt, now=NOW)
 
 
 def told(change, kind=TicketClosed):

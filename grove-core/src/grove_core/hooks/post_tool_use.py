@@ -8,7 +8,7 @@ from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.session import Session
 from grove_core.model.ticket import CloseIntent, ToolCall
-from grove_core.services.closes import check_closes, reopened, resolve
+from grove_core.services.closes import ask_about, resolve
 from grove_core.services.sessions import SessionUpdate, new_session, update_session
 
 if TYPE_CHECKING:
@@ -53,23 +53,12 @@ def _resolve(project: "Project", call: HookInput) -> None:
     if call.result.background_task_id is not None:
         _wait_for(project, call, [intent.key for intent in intents])
         return
-    succeeded = call.result.succeeded
-    checked = check_closes(tickets, intents, call.result, unknown_counts=succeeded)
-    open_again = reopened(tickets, session, intents, succeeded=succeeded)
-    done = {intent.key for intent in intents}
-    once = tickets.once_per_prompt()
+    ended, silent = (intents, []) if call.result.succeeded else ([], intents)
+    closes = ask_about(tickets, session, ended, silent, call.result)
 
     def change(stored: Session) -> SessionUpdate:
         prompt_id = call.prompt_id or stored.prompt_id
-        return resolve(
-            stored,
-            checked,
-            open_again,
-            done=done,
-            once_per_prompt=once,
-            prompt_id=prompt_id,
-            now=project.now,
-        )
+        return resolve(stored, closes, prompt_id=prompt_id, now=project.now)
 
     update_session(project, new_session(project, call), change, cause="ticket_closed")
 

@@ -1,5 +1,6 @@
 """Stop: the gate."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from attrs import evolve
@@ -19,8 +20,8 @@ from grove_core.model.gate import (
     Verdict,
 )
 from grove_core.model.session import Baseline, Measurement, Session
-from grove_core.model.ticket import CloseIntent, Confirmation, Ticket
-from grove_core.services.closes import CheckedClose, check_closes, reopened, resolve
+from grove_core.model.ticket import Confirmation, Ticket
+from grove_core.services.closes import Closes, ask_about, resolve
 from grove_core.services.session_mode import (
     first_measurement,
     measure,
@@ -42,20 +43,6 @@ _UNREADABLE_WARNING: Final = (
     "grove: the state of this session could not be read ({reason}); a reflection may be owed."
     " See grove.log.\n"
 )
-
-
-class _Closes(NamedTuple):
-    """What ticket systems said about closes, outside the session's lock."""
-
-    checked: tuple[CheckedClose, ...] = ()
-    open_again: tuple[Ticket, ...] = ()
-    done: frozenset[str] = frozenset()
-    failed: tuple[Ticket, ...] = ()
-    once_per_prompt: frozenset[str] = frozenset()
-
-    @property
-    def any_counts(self) -> bool:
-        return any(one.counts for one in self.checked)
 
 
 class _Work(NamedTuple):
@@ -82,9 +69,9 @@ def handle(project: "Project", call: HookInput) -> Answer:
         _start_over(project, call)
         return Answer(stderr=_UNREADABLE_WARNING.format(reason=error))
     session = session or new_session(project, call)
-    closes = _check_closes(project, call, session)
+    closes, failed = _ask_about_closes(project, call, session)
     work = _measure_work(project, session, closes)
-    session, decision = _ask_gate(project, call, closes, work)
+    session, decision = _ask_gate(project, call, closes, failed, work)
     if decision is None:
         return SILENCE  # another set of hooks has answered for this stop
     if decision.verdict is Verdict.BLOCK:
@@ -109,30 +96,10 @@ def _start_over(project: "Project", call: HookInput) -> None:
     update_session(project, new_session(project, call), SessionUpdate, cause="recovered")
 
 
-def _check_closes(project: "Project", call: HookInput, session: Session) -> _Closes:
-    ended, silent = _waiting(call, session)
-    if not (ended or silent or session.unproven):
-        return _Closes()
-    tickets = project.tickets(call.cwd, call.session_id)
-    checked = (
-        *check_closes(tickets, ended, None, unknown_counts=True),
-        *check_closes(tickets, silent, None, unknown_counts=False),
-    )
-    open_again = (
-        *reopened(tickets, session, ended, succeeded=True),
-        *reopened(tickets, session, silent, succeeded=False),
-    )
-    return _Closes(
-        checked=checked,
-        open_again=open_again,
-        done=frozenset(intent.key for intent in (*ended, *silent)),
-        failed=_not_closed(tickets, session),
-        once_per_prompt=tickets.once_per_prompt() if checked else frozenset(),
-    )
-
-
-def _waiting(call: HookInput, session: Session) -> tuple[list[CloseIntent], list[CloseIntent]]:
-    """Find what still waits: background work that has ended, and calls that never reported."""
+def _ask_about_closes(
+    project: "Project", call: HookInput, session: Session
+) -> tuple[Closes, Sequence[Ticket]]:
+    """Ask about what still waits, and which of the closes that counted did not happen."""
     running = {task.id for task in call.background}
     subagents = any(task.kind == SUBAGENT for task in call.background)
     ended = [
@@ -147,7 +114,10 @@ def _waiting(call: HookInput, session: Session) -> tuple[list[CloseIntent], list
         # A subagent that is still at work may be between a call and its result.
         and not (subagents and intent.agent_id is not None)
     ]
-    return ended, silent
+    if not (ended or silent or session.unproven):
+        return Closes(), ()
+    tickets = project.tickets(call.cwd, call.session_id)
+    return ask_about(tickets, session, ended, silent), _not_closed(tickets, session)
 
 
 def _not_closed(tickets: "TicketSystems", session: Session) -> tuple[Ticket, ...]:
@@ -161,7 +131,7 @@ def _not_closed(tickets: "TicketSystems", session: Session) -> tuple[Ticket, ...
     )
 
 
-def _measure_work(project: "Project", session: Session, closes: _Closes) -> _Work:
+def _measure_work(project: "Project", session: Session, closes: Closes) -> _Work:
     session = with_environment(project, session)
     status = session.gate.status
     will_owe = status.owes_reflection or status is GateStatus.ACTIVE or closes.any_counts
@@ -181,7 +151,11 @@ def _measure_work(project: "Project", session: Session, closes: _Closes) -> _Wor
 
 
 def _ask_gate(
-    project: "Project", call: HookInput, closes: _Closes, work: _Work
+    project: "Project",
+    call: HookInput,
+    closes: Closes,
+    failed: Sequence[Ticket],
+    work: _Work,
 ) -> tuple[Session, Decision | None]:
     stop = StopRequested(
         session_id=call.session_id,
@@ -192,22 +166,15 @@ def _ask_gate(
     )
 
     def change(stored: Session) -> SessionUpdate:
-        resolved = resolve(
-            stored,
-            closes.checked,
-            closes.open_again,
-            done=closes.done,
-            once_per_prompt=closes.once_per_prompt,
-            prompt_id=call.prompt_id or stored.prompt_id,
-            now=project.now,
-        )
+        prompt_id = call.prompt_id or stored.prompt_id
+        resolved = resolve(stored, closes, prompt_id=prompt_id, now=project.now)
         # Without a reflection that is or comes to be owed there is nothing left to doubt.
         owes = stored.gate.status.owes_reflection or closes.any_counts
         stops, is_new = stored.stops, True
         if owes or work.may_open_cycle:
             stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id, project.now)
         events: list[GateEvent] = list(resolved.events)
-        events += [TicketCloseFailed(ticket=ticket) for ticket in closes.failed]
+        events += [TicketCloseFailed(ticket=ticket) for ticket in failed]
         events += [stop] if is_new else []
         seen = work.session
         session = evolve(

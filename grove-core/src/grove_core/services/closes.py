@@ -1,6 +1,6 @@
 """Confirm announced ticket closes: what the gate is told, and what is dropped."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +24,43 @@ class CheckedClose(NamedTuple):
     counts: bool
     proven: bool
     why: str
+
+
+class Closes(NamedTuple):
+    """What ticket systems say about announced closes, asked outside the session's lock."""
+
+    checked: Sequence[CheckedClose] = ()
+    open_again: Sequence[Ticket] = ()
+    done: frozenset[str] = frozenset()
+    once_per_prompt: frozenset[str] = frozenset()
+
+    @property
+    def any_counts(self) -> bool:
+        """Whether a close counts."""
+        return any(one.counts for one in self.checked)
+
+
+def ask_about(
+    tickets: "TicketSystems",
+    session: Session,
+    ended: Sequence[CloseIntent],
+    silent: Sequence[CloseIntent] = (),
+    result: ToolResult | None = None,
+) -> Closes:
+    """Ask about calls that have ended, and about those that failed or never reported."""
+    checked = (
+        *check_closes(tickets, ended, result, unknown_counts=True),
+        *check_closes(tickets, silent, result, unknown_counts=False),
+    )
+    return Closes(
+        checked=checked,
+        open_again=(
+            *reopened(tickets, session, ended, succeeded=True),
+            *reopened(tickets, session, silent, succeeded=False),
+        ),
+        done=frozenset(intent.key for intent in (*ended, *silent)),
+        once_per_prompt=tickets.once_per_prompt() if checked else frozenset(),
+    )
 
 
 def check_closes(
@@ -93,7 +130,8 @@ def reopened(
     openings = [
         evolve(one, directory=one.directory or intent.call.cwd or None)
         for intent in intents
-        for one in _lasting(intent)
+        # What the call does to each ticket last.
+        for one in {_key(one): one for one in intent.closes}.values()
         if one.reopens
     ]
     for ticket in _owed_for(session.gate):
@@ -113,29 +151,17 @@ def ticket_key(system: str, ticket_id: str | None) -> str:
     return f"{system}:{ticket_id or ''}"
 
 
-def _lasting(intent: CloseIntent) -> Iterable[TicketClose]:
-    """Return what a call does to each ticket last."""
-    return {_key(one): one for one in intent.closes}.values()
-
-
 def _owed_for(gate: Gate) -> Sequence[Ticket]:
     owes = gate.status.owes_reflection and gate.cycle is not None
     return gate.cycle.tickets if owes and gate.cycle is not None else ()
 
 
 def resolve(
-    session: Session,
-    checked: Sequence[CheckedClose],
-    open_again: Sequence[Ticket] = (),
-    *,
-    done: Collection[str],
-    once_per_prompt: frozenset[str],
-    prompt_id: str | None,
-    now: datetime,
+    session: Session, closes: Closes, *, prompt_id: str | None, now: datetime
 ) -> SessionUpdate:
     """Take checked closes out of a session and tell the gate about those that count."""
     open_keys = {intent.key for intent in session.intents}
-    fresh = [one for one in checked if one.intent_key in open_keys]
+    fresh = [one for one in closes.checked if one.intent_key in open_keys]
     trace = [_discarded(one.close, one.intent_key, one.why, now) for one in fresh if not one.counts]
     proven = {_key(one.close) for one in fresh if one.counts and one.proven}
     closed_in_prompt = dict(session.closed_in_prompt)
@@ -144,7 +170,7 @@ def resolve(
     closed_in = dict(session.closed_in) if session.gate.status.owes_reflection else {}
     for (system, ticket_id), one in _counted(fresh).items():
         close = one.close
-        if system in once_per_prompt and prompt_id is not None:
+        if system in closes.once_per_prompt and prompt_id is not None:
             if closed_in_prompt.get(system) == prompt_id:
                 why = "this prompt has been asked already"
                 trace.append(_discarded(close, None, why, now))
@@ -156,9 +182,9 @@ def resolve(
             unproven.append(evolve(close, directory=one.place))
         if one.place is not None:
             closed_in[ticket_key(system, ticket_id)] = one.place
-    if not open_keys.isdisjoint(done):
-        events += [TicketReopened(ticket=ticket) for ticket in open_again]
-    kept = tuple(intent for intent in session.intents if intent.key not in done)
+    if not open_keys.isdisjoint(closes.done):
+        events += [TicketReopened(ticket=ticket) for ticket in closes.open_again]
+    kept = tuple(intent for intent in session.intents if intent.key not in closes.done)
     changed = evolve(
         session,
         intents=kept,
