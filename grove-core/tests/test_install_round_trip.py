@@ -61,7 +61,7 @@ class Place:
         self.root = Path(folder, "project")
         self.root.mkdir()
         environment = {"HOME": str(folder), "GROVE_HOME": f"{folder}/grove", "PATH": "/bin"}
-        self.project = Project(self.root, environment, NOW, load_plugins=False)
+        self.project = Project(self.root, environment, NOW, plugins=False)
         self.local = self.root / ".claude" / "settings.local.json"  # the usual one
         self.rules = self.root / ".claude" / "rules" / "grove.md"
 

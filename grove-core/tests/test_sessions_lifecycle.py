@@ -25,7 +25,7 @@ PENDING, REFERENCED, DISMISSED = map(InjectionOutcome, ("pending", "referenced",
 def project(tmp_path):
     root = tmp_path / "project"
     (root / ".grove").mkdir(parents=True)
-    return Project(root, {"GROVE_HOME": str(tmp_path / "home")}, NOW, load_plugins=False)
+    return Project(root, {"GROVE_HOME": str(tmp_path / "home")}, NOW, plugins=False)
 
 
 def shown(name, outcome=PENDING, *, personal=False):
@@ -91,7 +91,7 @@ def test_an_end_that_was_written_down_is_finished_once(project, ends):
 
 def test_an_end_of_another_project_is_finished_there(project, ends, tmp_path):
     (tmp_path / "other" / ".grove").mkdir(parents=True)
-    other = Project(tmp_path / "other", project.environment, NOW, load_plugins=False)
+    other = Project(tmp_path / "other", project.environment, NOW, plugins=False)
     root = str(other.root)
     begun(other, a_session(injected=(shown("cl_a"),), gate=owing(), project_root=root))
     ends("s")

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from grove_core import __version__
 from grove_core.config.load import LoadedConfig, load_config
@@ -43,13 +43,15 @@ if TYPE_CHECKING:
     from grove_core.storage.installation import Environment
     from grove_core.ticketing import TicketSystems
 
-_CONFIGURED_BACKEND: Final = "config"
-
 
 class WarmCache:
-    """What a process that answers many hooks keeps between them, while it looks the same."""
+    """What a process keeps between projects and hooks, while it looks the same.
 
-    def __init__(self) -> None:
+    One that ``lasts`` looks whether plugins were installed or removed meanwhile.
+    """
+
+    def __init__(self, *, lasts: bool = True) -> None:
+        self._lasts = lasts
         self.sessions: Parsed = {}
         self._config: tuple[str, LoadedConfig] | None = None
         self.loaded_plugins: tuple[object, Environment, Plugins] | None = None
@@ -67,7 +69,7 @@ class WarmCache:
 
         kept = self.loaded_plugins
         if kept is None or kept[0] != settings or not looks_the_same(kept[1]):
-            kept = self.loaded_plugins = settings, look(), load()
+            kept = self.loaded_plugins = settings, look() if self._lasts else [], load()
         return kept[2]
 
     def take_plugins(self, other: "WarmCache") -> None:
@@ -92,7 +94,7 @@ class Project:
         environment: Mapping[str, str],
         now: datetime,
         *,
-        load_plugins: bool = True,
+        plugins: bool = True,
         warm: WarmCache | None = None,
     ) -> None:
         """Find the project; open nothing yet."""
@@ -103,7 +105,8 @@ class Project:
         self.root = project_root(start, self.paths.home)
         self.files = ProjectPaths(self.root, self.paths.home)
         self.diagnostics = Diagnostics(self.paths)
-        self.sessions = SessionStore(self.paths.sessions, warm.sessions if warm else None)
+        self._warm = warm or WarmCache(lasts=False)
+        self.sessions = SessionStore(self.paths.sessions, self._warm.sessions)
         self.prefilter = Prefilter(self.paths.cache)
         # Of a hook: by the clock for what others do, in processor time for what grove does.
         self.deadline: float | None = None
@@ -113,22 +116,14 @@ class Project:
         self.lost_events: list[str] = []
         # By top: the latest look of this process, for those who need no newer one.
         self.work_trees: dict[Path, WorkTree] = {}
-        self._load_plugins = load_plugins
-        self._warm = warm
+        self._uses_plugins = plugins
         self._tickets: dict[tuple[Path, str], TicketSystems] = {}
 
     def elsewhere(self, root: Path, now: datetime | None = None) -> "Project":
         """Look at another project, or at another moment, in the same way."""
         other = Project(
-            root,
-            self.environment,
-            now or self.now,
-            load_plugins=self._load_plugins,
-            warm=self._warm,
+            root, self.environment, now or self.now, plugins=self._uses_plugins, warm=self._warm
         )
-        if other.root == self.root:
-            kept = self.__dict__.keys() & {"loaded_config", "plugins"}
-            other.__dict__.update({name: self.__dict__[name] for name in kept})
         other.deadline, other.work_deadline = self.deadline, self.work_deadline
         other.problems = self.problems
         other.lost_events = self.lost_events
@@ -150,8 +145,6 @@ class Project:
     def loaded_config(self) -> LoadedConfig:
         """The configuration, with origins and problems."""
         load = partial(load_config, self.paths.home, self.root, self.environment)
-        if self._warm is None:
-            return load()
         return self._warm.config(fingerprint(str(self.root), str(self.paths.home), ""), load)
 
     @property
@@ -168,30 +161,24 @@ class Project:
     def plugins(self) -> "Plugins":
         """The installed plugins."""
         from grove_core.plugins.discovery import PluginSettings, discover, read_allow_list
-        from grove_core.plugins.limits import Deadline
         from grove_core.plugins.manager import Plugins
 
         config = self.config
-        primary = (config.backends.primary,) if config.backends.primary else ()
-        backend_order: list[str] = []
-        for name in config.backends.discovery:
-            backend_order += primary if name == _CONFIGURED_BACKEND else (name,)
+        # `config` stands for the backend that the configuration names.
+        places = {"config": config.backends.primary}
+        order = (places.get(name, name) for name in config.backends.discovery)
         settings = PluginSettings(
             ticket_order=tuple(config.ticketing.discovery),
-            backend_order=tuple(backend_order),
+            backend_order=tuple(filter(None, order)),
             ticket_overrides=config.ticketing.overrides,
             backend_overrides=config.backends.overrides,
-            enabled=self._load_plugins,
+            enabled=self._uses_plugins,
             allowed=read_allow_list(self.environment),
         )
 
         def load() -> Plugins:
-            found = discover(self.paths.home)
-            deadline = Deadline(self.deadline, self.work_deadline)
-            return Plugins(found, settings, self._report_problem, deadline=deadline)
+            return Plugins(discover(self.paths.home), settings, self._report_problem)
 
-        if self._warm is None:
-            return load()
         kept = self._warm.plugins(settings, load)
         kept.serve(self._report_problem, self.deadline, self.work_deadline)
         return kept
@@ -324,7 +311,7 @@ class Project:
 
         in_hook = self.work_deadline is not None
         load = partial(cache_in, self.project_cache, self.paths.home, in_hook=in_hook)
-        return load() if self._warm is None else self._warm.cache(self.project_cache, load)
+        return self._warm.cache(self.project_cache, load)
 
     @cached_property
     def numbers(self) -> "Numbers":

@@ -106,7 +106,7 @@ def _invocation(ctx: click.Context) -> Invocation:
     except OSError as error:
         raise GroveError("the current directory does not exist any more; cd elsewhere") from error
     load_plugins = ctx.meta.get(PLUGINS_KEY, True)
-    project = Project(start.absolute(), os.environ, now_utc(), load_plugins=load_plugins)
+    project = Project(start.absolute(), os.environ, now_utc(), plugins=load_plugins)
     return Invocation(project=project, project_given=given is not None)
 
 

@@ -132,7 +132,7 @@ def project_of(ctx: click.Context) -> "Project":
     made: dict[Path, Project] = ctx.meta.setdefault(_WORKSPACES_KEY, {})
     if start not in made:
         enabled = _given(ctx, "plugins") is not False
-        made[start] = Project(start, os.environ, now_utc(), load_plugins=enabled)
+        made[start] = Project(start, os.environ, now_utc(), plugins=enabled)
     return made[start]
 
 
