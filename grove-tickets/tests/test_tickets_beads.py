@@ -310,7 +310,7 @@ def test_importing_a_system_is_cheap():
     code = (
         "import sys, grove_tickets.beads, grove_tickets.tissue, grove_tickets.tasks\n"
         "import grove_tickets.session\n"
-        "heavy = {'tree_sitter', 'subprocess', 'shutil', 'grove_tickets.shell'}\n"
+        "heavy = {'subprocess', 'shutil', 'grove_tickets.shell'}\n"
         "print(*sorted(heavy & set(sys.modules)))"
     )
     command = [sys.executable, "-c", code]

@@ -3,15 +3,10 @@
 import sys
 
 from grove_tickets.shell import commands
-from grove_tickets.shell.limits import Budget, ShellSyntaxError, TooMuchError
-from grove_tickets.shell.reading import ScriptReader
 
 MEBIBYTE = 1 << 20
 MOST_CALLS = 400_000
 """Many times what any command of an agent needs; some tens of milliseconds."""
-
-MOST_BYTES_PARSED = 20_000
-"""How much of a unit the grammar gets to see."""
 
 REPEATED = [
     "t a;", "a ", "t\n", "a|", "a&&", "a||", "a&", "(", ")", "(a)", "$(", '"$(', "`", "`a`", '"',
@@ -64,14 +59,8 @@ def calls_of(text):
 
 
 def check(text):
-    """Check that a text is read with little work, and that the grammar sees little of it."""
+    """Check that a text is read with little work."""
     assert calls_of(text) < MOST_CALLS
-    reader = ScriptReader(text.replace("\0", ""), Budget())
-    try:
-        for unit in reader.units():
-            assert unit.root.end_byte < MOST_BYTES_PARSED
-    except (TooMuchError, ShellSyntaxError):
-        return
 
 
 def repeated(unit, size):

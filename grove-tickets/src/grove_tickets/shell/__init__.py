@@ -3,19 +3,19 @@
 ``commands`` gives the simple commands that running a text would start, wrappers such as ``sudo``
 and ``bash -c`` taken off, each with its words, its variables and its directory. Nothing is run.
 
-What only the running shell knows stays unknown: values of most variables, output of most programs,
-input of ``xargs``. Aliases, scripts in files and other machines' shells are not looked into. A line
-with an unterminated quote runs nothing, nor does what follows it.
+What may run counts: both ways of a condition, what stands behind ``||``, the body of a loop. What
+only the running shell knows stays unknown: values of most variables, output of most programs, input
+of ``xargs``. Aliases, scripts in files and other machines' shells are not looked into. A line with
+an unterminated quote runs nothing, nor does what follows it.
 """
 
 from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
-from grove_tickets.shell.limits import Budget, TooMuchError
-from grove_tickets.shell.model import Command
+from grove_tickets.shell.limits import TooMuchError
 from grove_tickets.shell.scope import Scope
-from grove_tickets.shell.walk import Walk
+from grove_tickets.shell.walk import Command, Walk
 
 __all__ = ["Command", "commands"]
 
@@ -26,7 +26,7 @@ _KEPT_TEXTS: Final = 4
 @lru_cache(_KEPT_TEXTS)
 def commands(text: str) -> tuple[Command, ...]:
     """Read which simple commands a shell text would run."""
-    found: list[Command] = []
+    walk = Walk()
     with suppress(TooMuchError):
-        Walk(Budget(), found).run_shell(text, Scope(), None)
-    return tuple(found)
+        walk.run_text(text, Scope(), None)
+    return tuple(walk.found)

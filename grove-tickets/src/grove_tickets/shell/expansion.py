@@ -1,53 +1,36 @@
-"""Expands words: variables, positional parameters, arrays, the output of substitutions."""
+"""Expands words: braces, variables, positional parameters, the output of substitutions."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from typing import Final
 
-from grove_tickets.shell.braces import expand_braces
 from grove_tickets.shell.limits import Budget
 from grove_tickets.shell.scope import Scope
-from grove_tickets.shell.syntax import (
-    Assignment,
-    Changes,
-    Item,
-    Opaque,
-    Parameter,
-    Part,
-    ProcessSubstitution,
-    Script,
-    Substitution,
-    Text,
-    Word,
-)
-from grove_tickets.shell.words import UNKNOWN, Fields, is_known, mark_patterns, merged
+from grove_tickets.shell.syntax import Opaque, Parameter, Part, Script, Substitution, Text, Word
+from grove_tickets.shell.words import UNKNOWN, Fields, is_known, mark_patterns
 
-_LIST_SIGNS: Final = frozenset({"@", "*"})
 _BYTES_OF_A_STEP: Final = 256
 _SPLIT_BYTES_OF_A_STEP: Final = 8
 _PARTS_OF_A_STEP: Final = 4
+_MAX_BRACE_WORDS: Final = 100
+_MAX_BRACES: Final = 10
+_NUMBER: Final = r"(?:-?[1-9][0-9]{0,3}|0)"
+_BRACES: Final = re.compile(rf"\{{([^{{}},\0]*+(?:,[^{{}},\0]*+)++|{_NUMBER}\.\.{_NUMBER})\}}")
 
 
-class Expander(ABC):
+class Expander:
     """Expands words in a scope."""
 
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
+    def __init__(self, budget: Budget, substitute: Callable[[Script, Scope], str | None]) -> None:
+        self._budget = budget
+        self._substitute = substitute
 
-    @abstractmethod
-    def substitute(self, script: Script, scope: Scope) -> str | None:
-        """Run a script in a subshell, and give its output where the text tells it."""
-
-    def fields(self, items: Iterable[Item], scope: Scope) -> list[str]:
+    def fields(self, words: Iterable[Word], scope: Scope) -> list[str]:
         """Return the words that some words of the text become."""
         fields = Fields()
-        for item in items:
-            word = item.word if isinstance(item, Assignment) else item
-            alternatives = expand_braces(word.parts)
-            for parts in alternatives:
-                self.budget.spend(len(alternatives) // 2 and 1 + len(parts) // _PARTS_OF_A_STEP)
-                if isinstance(item, Assignment):
-                    fields.add(f"{item.name}=")
+        for word in words:
+            for parts in _expand_braces(word):
+                self._budget.spend(len(parts) // _PARTS_OF_A_STEP)
                 for part in parts:
                     self._expand(part, scope, fields)
                 fields.end()
@@ -55,128 +38,111 @@ class Expander(ABC):
 
     def text(self, word: Word, scope: Scope) -> str:
         """Return the text of a word that is not split, such as the value of a variable."""
-        texts = []
-        for part in word.parts:
-            if isinstance(part, Text):
-                texts.append(part.text)
-            elif isinstance(part, Parameter):
-                texts.append(self._parameter_text(part, scope))
-            else:
-                texts.append(self._output(part, scope))
-        return self._kept(merged("".join(texts)))
-
-    def _parameter_text(self, part: Parameter, scope: Scope) -> str:
-        value = self._chosen(part, scope)
-        if isinstance(value, Word):
-            return self.text(value, scope)
-        return value if isinstance(value, str) else " ".join(value)
-
-    def _split(self, text: str, scope: Scope, fields: Fields) -> None:
-        """Add text that is split, unless the text has said where."""
-        self.budget.spend(len(text) // _SPLIT_BYTES_OF_A_STEP)
-        separators = scope.variables.get("IFS")
-        if separators is None:
-            fields.split(text)
-        elif text:
-            is_whole = is_known(separators) and set(separators).isdisjoint(text)
-            fields.add(mark_patterns(text) if is_whole else UNKNOWN)
-
-    def _kept(self, text: str) -> str:
-        self.budget.spend(len(text) // _BYTES_OF_A_STEP)
-        return text
+        fields = Fields(splits=False)
+        for part in word:
+            self._expand(part, scope, fields)
+        return " ".join(fields.take())
 
     def _expand(self, part: Part, scope: Scope, fields: Fields) -> None:
-        if isinstance(part, Text):
-            if part.quoted:
-                fields.add(part.text)
-            elif part.text:
-                fields.add(mark_patterns(part.text))
-        elif isinstance(part, Parameter):
-            self._expand_parameter(part, scope, fields)
-        else:
-            output = self._kept(self._output(part, scope))
-            if isinstance(part, Substitution) and not part.quoted:
-                self._split(output, scope, fields)
-            else:
-                fields.add(output)
+        match part:
+            case Text(text, quoted=quoted):
+                if quoted or text:
+                    fields.add(mark_patterns(text) if fields.splits and not quoted else text)
+            case Parameter():
+                self._expand_parameter(part, scope, fields)
+            case Substitution(script, quoted=quoted):
+                output = self._substitute(script, scope)
+                output = UNKNOWN if output is None else output.rstrip("\n")
+                self._add(output, scope, fields, quoted=quoted)
+            case Opaque(parts, names):
+                self.text(parts, scope)
+                scope.forget(names)
+                fields.add(UNKNOWN)
 
     def _expand_parameter(self, part: Parameter, scope: Scope, fields: Fields) -> None:
-        value = self._chosen(part, scope)
-        if isinstance(value, Word):
-            if part.quoted:
-                fields.add("")
-            for inner in value.parts:
-                if isinstance(inner, Text) and not inner.quoted:
-                    self._split(inner.text, scope, fields)
+        elements = self._value(part, scope)
+        if elements is None:
+            for inner in part.default or ():
+                if isinstance(inner, Text):
+                    self._add(inner.text, scope, fields, quoted=inner.quoted)
                 else:
                     self._expand(inner, scope, fields)
             return
-        elements = (value,) if isinstance(value, str) else value
         if part.quoted and part.name == "*":
             elements = (" ".join(elements),)
         for position, element in enumerate(elements):
             if position:
                 fields.end()
-            if part.quoted:
-                fields.add(self._kept(element))
-            else:
-                self._split(self._kept(element), scope, fields)
+            self._add(element, scope, fields, quoted=part.quoted)
 
-    def _output(self, part: Part, scope: Scope) -> str:
-        """Return what a substitution prints; other expansions are not worked out."""
-        if isinstance(part, Substitution):
-            output = self.substitute(part.script, scope)
-            return UNKNOWN if output is None else output.rstrip("\n")
-        if isinstance(part, ProcessSubstitution):
-            self.substitute(part.script, scope)
-        elif isinstance(part, Opaque):
-            self.text(Word(part.parts), scope)
-        elif isinstance(part, Changes):
-            scope.forget(part.names)
-        return UNKNOWN
+    def _add(self, text: str, scope: Scope, fields: Fields, *, quoted: bool) -> None:
+        """Add what has been put in, which is split unless it is quoted."""
+        if quoted or not fields.splits:
+            self._budget.spend(len(text) // _BYTES_OF_A_STEP)
+            fields.add(text)
+            return
+        self._budget.spend(len(text) // _SPLIT_BYTES_OF_A_STEP)
+        if "IFS" not in scope.variables:
+            fields.split(text)
+        elif text:
+            fields.add(UNKNOWN)  # the text has said where
 
-    def _chosen(self, part: Parameter, scope: Scope) -> str | tuple[str, ...] | Word:
-        """Return the value of a parameter, or what stands behind its operator instead."""
+    def _value(self, part: Parameter, scope: Scope) -> tuple[str, ...] | None:
+        """Return the value of a parameter, or ``None`` where its default takes its place."""
         value = _value(part.name, scope)
-        if part.operator == "#":
-            return str(len(value)) if isinstance(value, str) and is_known(value) else UNKNOWN
-        if part.argument is None:
-            return UNKNOWN if value is None else value
-        if isinstance(value, str) and value and not value.strip(UNKNOWN):
-            self.text(part.argument, scope)
-            return UNKNOWN
-        is_empty = value is None or (part.operator.startswith(":") and not value)
-        match part.operator[-1]:
-            case "+":
-                return "" if is_empty else part.argument
-            case "-" if is_empty:
-                return part.argument
-            case "=" if is_empty:
-                value = self.text(part.argument, scope)
-                scope.assign(part.name, value)
-        return UNKNOWN if value is None else value
+        if part.default is None:
+            return (UNKNOWN,) if value is None else value
+        if not value or value == ("",):
+            return None
+        self.text(part.default, scope)  # it may be empty after all
+        return value
 
 
-def _value(name: str, scope: Scope) -> str | tuple[str, ...] | None:
+def _value(name: str, scope: Scope) -> tuple[str, ...] | None:
     """Look a parameter up; ``None`` when the text does not set it."""
-    if name.isdecimal():
-        return UNKNOWN if name == "0" else _positional(int(name), scope)
-    if name in _LIST_SIGNS:
-        return _positionals(scope)
-    if name == "#":
-        values = _positionals(scope)
-        return str(len(values)) if all(map(is_known, values)) else UNKNOWN
-    is_sign = not (name[0].isalpha() or name[0] == "_")
-    return UNKNOWN if is_sign else scope.variables.get(name)
+    positionals = (UNKNOWN,) if scope.positionals is None else scope.positionals
+    if name in {"@", "*"}:
+        return positionals
+    if not name.isdecimal():
+        value = scope.variables.get(name)
+        return None if value is None else (value,)
+    number = int(name)
+    if number == 0 or not all(map(is_known, positionals[:number])):
+        return (UNKNOWN,)  # one that is unknown may stand for any number of them
+    return (positionals[number - 1],) if number <= len(positionals) else ("",)
 
 
-def _positionals(scope: Scope) -> tuple[str, ...]:
-    return (UNKNOWN,) if scope.positionals is None else scope.positionals
+def _expand_braces(word: Word) -> list[Word]:
+    """Expand the braces of a word; it is unknown where they hold braces or expansions."""
+    signs = "".join(
+        part.text if isinstance(part, Text) and not part.quoted else "\0" for part in word
+    )
+    if "{" not in signs:
+        return [word]
+    if signs.count("{") > _MAX_BRACES:
+        return [(Text(UNKNOWN),)]
+    rest = _BRACES.sub("", signs)
+    odd = rest[rest.find("{") + 1 : rest.rfind("}")] if "{" in rest else ""
+    return [(Text(UNKNOWN),)] if "," in odd or ".." in odd else _alternatives(word)
 
 
-def _positional(number: int, scope: Scope) -> str:
-    """Return one of them; where one before it is unknown, that may stand for any number."""
-    values = _positionals(scope)
-    if not all(map(is_known, values[:number])):
-        return UNKNOWN
-    return values[number - 1] if number <= len(values) else ""
+def _alternatives(word: Word) -> list[Word]:
+    for position, part in enumerate(word):
+        match = _BRACES.search(part.text) if isinstance(part, Text) and not part.quoted else None
+        if isinstance(part, Text) and match is not None:
+            before, after = part.text[: match.start()], part.text[match.end() :]
+            choices = _choices(match[1])
+            tails = _alternatives((Text(after), *word[position + 1 :]))
+            if len(choices) * len(tails) > _MAX_BRACE_WORDS:
+                return [(Text(UNKNOWN),)]
+            head = word[:position]
+            return [(*head, Text(before + one), *tail) for one in choices for tail in tails]
+    return [word]
+
+
+def _choices(inner: str) -> list[str]:
+    if "," in inner:
+        return inner.split(",")
+    first, last = map(int, inner.split(".."))
+    step = 1 if first <= last else -1
+    return [str(number) for number in range(first, last + step, step)]

@@ -1,116 +1,115 @@
-"""Reads the words of shell text: quotes, expansions, substitutions, here-documents."""
+"""Reads the words of shell text: quotes, expansions, substitutions."""
 
 import re
 from abc import ABC, abstractmethod
-from typing import Final
+from typing import Final, TypeVar
 
 from grove_tickets.shell.limits import Budget, ShellSyntaxError
-from grove_tickets.shell.quoting import ansi_c
-from grove_tickets.shell.syntax import (
-    Changes,
-    Opaque,
-    Parameter,
-    Part,
-    ProcessSubstitution,
-    Script,
-    Substitution,
-    Text,
-    Word,
-)
-from grove_tickets.shell.words import UNKNOWN
+from grove_tickets.shell.syntax import Opaque, Parameter, Part, Script, Substitution, Text, Word
+from grove_tickets.shell.words import UNKNOWN, unescaped
 
 _PLAIN: Final = re.compile(r"[^ \t\n;&|<>()'\"\\$`]++")
 _PLAIN_IN_QUOTES: Final = re.compile(r"[^\"\\$`]++")
 _PLAIN_IN_HEREDOC: Final = re.compile(r"[^\\$`]++")
 _PLAIN_IN_BRACES: Final = re.compile(r"[^}'\"\\$`]++")
+_PLAIN_IN_QUOTED_BRACES: Final = re.compile(r"[^}\"\\$`]++")
 _PLAIN_IN_PARENTHESES: Final = re.compile(r"[^()'\"\\$`]++")
 _BACKQUOTED: Final = re.compile(r"`((?:[^`\\]++|\\.)*+)`", re.DOTALL)
+_RAW: Final = re.compile(r"'([^']*+)'")
 _ANSI_C: Final = re.compile(r"\$'((?:[^'\\]++|\\.)*+)'", re.DOTALL)
-_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
-_ASSIGNED: Final = re.compile(
-    rf"({_NAME})[ \t]*+(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))|(?:\+\+|--)[ \t]*+({_NAME})"
-)
-_VARIABLE: Final = re.compile(rf"\$({_NAME}|[0-9@*#?$!-])")
-_PARAMETER: Final = re.compile(rf"\$\{{(#?)({_NAME}|[0-9]+|[@*#?$!-])(\}}|:?[-=+?])")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE: Final = re.compile(rf"\$({_NAME.pattern}|[0-9@*#?$!-])")
+_PARAMETER: Final = re.compile(rf"\$\{{({_NAME.pattern}|[0-9]+|[@*])(\}}|:-)")
+_ASSIGNING_PARAMETER: Final = re.compile(rf"\$\{{({_NAME.pattern}):?=")
 _CHARACTERS_OF_A_STEP: Final = 16
-_FILE_PATTERN_SIGNS: Final = ("?", "*", "+", "@", "!")
+_STEPS_OF_A_SCRIPT: Final = 4
+_BEFORE_PARENTHESES: Final = ("?", "*", "+", "@", "!", "=")
+"""Ends of unquoted text that a parenthesis may follow: those of file patterns and of arrays."""
+
+
+_Found = TypeVar("_Found")
+
+
+def required(found: _Found | None) -> _Found:
+    """Return what has been found where something must stand."""
+    if not found:
+        raise ShellSyntaxError
+    return found
 
 
 class WordReader(ABC):
     """Reads words from a text, one after another."""
 
-    def __init__(self, text: str, budget: Budget) -> None:
+    def __init__(self, text: str, budget: Budget, *, nested: bool = False) -> None:
         self.text = text
         self.position = 0
         self.budget = budget
+        self.nested = nested
 
     @abstractmethod
-    def script_within(self) -> Script:
-        """Read a script up to the parenthesis that closes it, and past that."""
+    def commands(self) -> Script:
+        """Read commands up to the first sign or word that ends a list of them."""
 
-    @abstractmethod
-    def script_apart(self, text: str) -> Script:
-        """Read a script that stands in a text of its own, as far as it can be read."""
+    @property
+    def at_end(self) -> bool:
+        """Whether all has been read."""
+        return self.position >= len(self.text)
 
     def word(self) -> Word:
-        """Read a word."""
+        """Read a word; an empty one where none begins."""
         parts: list[Part] = []
-        while self.position < len(self.text):
+        while not self.at_end:
             self.budget.spend()
             plain = self.take(_PLAIN)
             if plain:
                 self.budget.spend(len(plain) // _CHARACTERS_OF_A_STEP)
                 parts.append(Text(plain))
-            elif self.text[self.position] == "(":
-                if not _opens_file_pattern(parts):
-                    break
-                self.position += 1
-                parts += [Text(UNKNOWN), Opaque(tuple(self.parenthesized(")") or ()))]
+            elif self.starts("("):
+                match parts:
+                    case [*_, Text(text, quoted=False)] if text.endswith(_BEFORE_PARENTHESES):
+                        self.position += 1
+                        parts.append(self.parenthesized(")"))
+                    case _:
+                        break
             else:
                 found = self._special()
                 if found is None:
                     break
                 parts += found
-        return Word(tuple(parts))
+        return tuple(parts)
 
     def body(self) -> Word:
         """Read the whole text as the body of a here-document."""
-        return Word(tuple(self._quoted(_PLAIN_IN_HEREDOC, "", "$`\\")))
+        return tuple(self._quoted(_PLAIN_IN_HEREDOC, "", "$`\\"))
 
-    def parenthesized(self, end: str) -> list[Part] | None:
+    def parenthesized(self, end: str) -> Opaque:
         """Read what stands between parentheses and is neither words nor commands."""
         parts: list[Part] = []
         depth = 0
         with self.budget:
-            while depth or not self.text.startswith(end, self.position):
+            while depth or not self.starts(end):
                 self.budget.spend()
-                if self.position >= len(self.text):
-                    raise ShellSyntaxError
                 if self.take(_PLAIN_IN_PARENTHESES):
                     continue
-                sign = self.text[self.position]
+                sign = self.sign()
                 if sign in "()":
                     self.position += 1
                     depth += 1 if sign == "(" else -1
-                    if depth < 0:
-                        return None
+                    required(depth >= 0)
                 else:
                     parts += self._special() or []
         self.position += len(end)
-        return parts
+        return Opaque(tuple(parts))
 
-    def arithmetic(self) -> list[Part] | None:
-        """Read an arithmetic expression behind its ``((``, and past its ``))``."""
+    def arithmetic(self) -> Opaque | None:
+        """Read an arithmetic expression behind its ``((``; ``None`` where it is none."""
         start = self.position
         try:
-            parts = self.parenthesized("))")
+            inner = self.parenthesized("))")
         except ShellSyntaxError:
-            parts = None
-        if parts is None:
             self.position = start
             return None
-        found = _ASSIGNED.findall(self.text, start, self.position)
-        return [*parts, Changes(tuple(before or behind for before, behind in found))]
+        return Opaque(inner.parts, tuple(_NAME.findall(self.text, start, self.position)))
 
     def take(self, pattern: re.Pattern[str]) -> str:
         """Read what a pattern matches, if it does."""
@@ -119,6 +118,15 @@ class WordReader(ABC):
             return ""
         self.position = match.end()
         return match[0]
+
+    def starts(self, text: str) -> bool:
+        """Tell whether what follows is a text."""
+        return self.text.startswith(text, self.position)
+
+    def sign(self) -> str:
+        """Return the next sign, which there must be."""
+        required(not self.at_end)
+        return self.text[self.position]
 
     def _special(self) -> list[Part] | None:
         """Read a part of a word that begins with a sign; ``None`` where the word ends."""
@@ -133,8 +141,8 @@ class WordReader(ABC):
         if sign in "$`":
             return self._expansion(quoted=False)
         if sign in "<>" and self.text.startswith("(", self.position + 1):
-            self.position += 2
-            return [ProcessSubstitution(self.script_within(), reads=sign == ">")]
+            self.position += 1
+            return [Opaque((self._substitution(quoted=True),))]
         return None
 
     def _escaped(self) -> Text:
@@ -143,27 +151,20 @@ class WordReader(ABC):
         return Text("") if sign == "\n" else Text(sign or "\\", quoted=True)
 
     def _raw(self) -> Text:
-        end = self.text.find("'", self.position + 1)
-        if end < 0:
-            raise ShellSyntaxError
-        text = self.text[self.position + 1 : end]
-        self.position = end + 1
-        return Text(text, quoted=True)
+        match = required(_RAW.match(self.text, self.position))
+        self.position = match.end()
+        return Text(match[1], quoted=True)
 
     def _quoted(self, plain: re.Pattern[str], end: str, escapable: str) -> list[Part]:
         """Read text that is not split, up to a sign and past it, or to the end of all."""
         parts: list[Part] = []
         with self.budget:
-            while not (end and self.text.startswith(end, self.position)):
+            while not (self.starts(end) if end else self.at_end):
                 self.budget.spend()
-                if self.position >= len(self.text):
-                    if end:
-                        raise ShellSyntaxError
-                    break
                 text = self.take(plain)
                 if text:
                     parts.append(Text(text, quoted=True))
-                elif self.text[self.position] == "\\":
+                elif self.sign() == "\\":
                     parts.append(self._escaped_in_quotes(escapable))
                 else:
                     parts += self._expansion(quoted=True)
@@ -181,101 +182,87 @@ class WordReader(ABC):
 
     def _expansion(self, *, quoted: bool) -> list[Part]:
         """Read what begins with a dollar sign or a backquote."""
-        text, start = self.text, self.position
-        if text[start] == "`":
+        if self.starts("`"):
             return [self._backquoted(quoted=quoted)]
-        if text.startswith("${", start):
+        if self.starts("${"):
             return [self._parameter(quoted=quoted)]
-        if text.startswith("$(", start):
+        if self.starts("$("):
             return [self._parenthesized_substitution(quoted=quoted)]
-        if not quoted and text.startswith("$'", start):
+        if not quoted and self.starts("$'"):
             return [self._ansi_c()]
-        variable = _VARIABLE.match(text, start)
-        if variable is None:
-            return self._dollar(quoted=quoted)
-        self.position = variable.end()
-        return [Parameter(name=variable[1], quoted=quoted)]
+        return self._variable(quoted=quoted)
 
-    def _dollar(self, *, quoted: bool) -> list[Part]:
-        """Read a dollar sign that expands nothing; that of `$"…"` is no text."""
-        text, start = self.text, self.position
+    def _variable(self, *, quoted: bool) -> list[Part]:
+        variable = _VARIABLE.match(self.text, self.position)
+        if variable is not None:
+            self.position = variable.end()
+            return [Parameter(name=variable[1], quoted=quoted)]
         self.position += 1
-        if not quoted and text.startswith('"', start + 1):
-            return []
-        return [Text(UNKNOWN if text.startswith(UNKNOWN, start + 1) else "$", quoted=True)]
-
-    def _ansi_c(self) -> Text:
-        match = _ANSI_C.match(self.text, self.position)
-        if match is None:
-            raise ShellSyntaxError
-        self.position = match.end()
-        self.budget.spend(len(match[1]) // _CHARACTERS_OF_A_STEP)
-        return Text(ansi_c(match[1], UNKNOWN), quoted=True)
-
-    def _backquoted(self, *, quoted: bool) -> Substitution:
-        match = _BACKQUOTED.match(self.text, self.position)
-        if match is None:
-            raise ShellSyntaxError
-        self.position = match.end()
-        escapes = r"\\([$`\\\"])" if quoted else r"\\([$`\\])"
-        return Substitution(self.script_apart(re.sub(escapes, r"\1", match[1])), quoted)
+        if not quoted and self.starts('"'):
+            return []  # `$"…"` is like `"…"`
+        return [Text(UNKNOWN if self.starts(UNKNOWN) else "$", quoted=True)]
 
     def _parenthesized_substitution(self, *, quoted: bool) -> Part:
-        if self.text.startswith("$((", self.position):
+        if self.starts("$(("):
             self.position += 3
-            parts = self.arithmetic()
-            if parts is not None:
-                return Opaque(tuple(parts))
+            expression = self.arithmetic()
+            if expression is not None:
+                return expression
             self.position -= 3
-        self.position += 2
-        return Substitution(self.script_within(), quoted)
+        self.position += 1
+        return self._substitution(quoted=quoted)
+
+    def _ansi_c(self) -> Text:
+        match = required(_ANSI_C.match(self.text, self.position))
+        self.position = match.end()
+        self.budget.spend(len(match[1]) // _CHARACTERS_OF_A_STEP)
+        return Text(unescaped(match[1]), quoted=True)
+
+    def _backquoted(self, *, quoted: bool) -> Substitution:
+        match = required(_BACKQUOTED.match(self.text, self.position))
+        self.position = match.end()
+        self.budget.spend(_STEPS_OF_A_SCRIPT)
+        escapes = r"\\([$`\\\"])" if quoted else r"\\([$`\\])"
+        inner = type(self)(re.sub(escapes, r"\1", match[1]), self.budget)
+        script = inner.commands()
+        required(inner.at_end)
+        return Substitution(script, quoted)
+
+    def _substitution(self, *, quoted: bool) -> Substitution:
+        """Read commands in parentheses."""
+        self.position += 1
+        outer, self.nested = self.nested, True
+        script = self.commands()
+        self.nested = outer
+        required(self.starts(")"))
+        self.position += 1
+        return Substitution(script, quoted)
 
     def _parameter(self, *, quoted: bool) -> Part:
         match = _PARAMETER.match(self.text, self.position)
-        if match is None or (match[1] and match[3] != "}"):
+        if match is None:
+            assigned = _ASSIGNING_PARAMETER.match(self.text, self.position)
             self.position += 2
-            return Opaque(tuple(self._braced(quoted=quoted, raw=True)))
+            return Opaque(self._braced(quoted=quoted), assigned.groups() if assigned else ())
         self.position = match.end()
-        argument = None
-        operator = "#" if match[1] else ""
-        if match[3] != "}":
-            operator = match[3]
-            argument = Word(tuple(self._braced(quoted=quoted, raw=not quoted)))
-        return Parameter(name=match[2], operator=operator, argument=argument, quoted=quoted)
+        default = None if match[2] == "}" else self._braced(quoted=quoted)
+        return Parameter(name=match[1], default=default, quoted=quoted)
 
-    def _braced(self, *, quoted: bool, raw: bool) -> list[Part]:
-        """Read on to a closing brace and past it; ``raw`` is whether single quotes quote."""
+    def _braced(self, *, quoted: bool) -> Word:
+        """Read on to a closing brace and past it."""
+        plain = _PLAIN_IN_QUOTED_BRACES if quoted else _PLAIN_IN_BRACES
         parts: list[Part] = []
         with self.budget:
-            while not self.text.startswith("}", self.position):
+            while not self.starts("}"):
                 self.budget.spend()
-                if self.position >= len(self.text):
-                    raise ShellSyntaxError
-                text = self.take(_PLAIN_IN_BRACES)
-                sign = self.text[self.position : self.position + 1]
+                text = self.take(plain)
                 if text:
                     parts.append(Text(text, quoted=quoted))
-                elif sign == "'" and not raw:
-                    inner = self._raw().text
-                    is_plain = _PLAIN_IN_QUOTES.sub("", inner) == ""
-                    parts.append(Text(f"'{inner}'" if is_plain else UNKNOWN, quoted=True))
-                elif sign == "\\" and quoted:
-                    parts.append(self._escaped_in_quotes('$`"\\}'))
-                elif quoted and self.text.startswith("$'", self.position):
-                    self._ansi_c()
-                    parts.append(Text(UNKNOWN, quoted=True))  # bash does odd things there
-                elif sign in "$`":
+                elif self.sign() in "$`":
                     parts += self._expansion(quoted=quoted)
+                elif quoted and self.starts("\\"):
+                    parts.append(self._escaped_in_quotes('$`"\\}'))
                 else:
                     parts += self._special() or []
         self.position += 1
-        return parts
-
-
-def _opens_file_pattern(parts: list[Part]) -> bool:
-    """Return whether a parenthesis behind these parts of a word opens a pattern: ``@(a|b)``."""
-    match parts:
-        case [*_, Text(text=text, quoted=False)]:
-            return text.endswith(_FILE_PATTERN_SIGNS)
-        case _:
-            return False
+        return tuple(parts)

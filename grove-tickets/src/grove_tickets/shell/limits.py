@@ -17,14 +17,14 @@ class ShellSyntaxError(Exception):
 class Budget:
     """What may be spent on one text; shared by all scripts within it."""
 
-    def __init__(self, steps: int = MAX_STEPS) -> None:
-        self.steps = steps
+    def __init__(self) -> None:
+        self._steps = MAX_STEPS
         self._depth = 0
 
     def spend(self, steps: int = 1) -> None:
         """Count steps."""
-        self.steps -= steps
-        if self.steps < 0:
+        self._steps -= steps
+        if self._steps < 0:
             raise TooMuchError
 
     def __enter__(self) -> Self:

@@ -1,192 +1,305 @@
-"""Reads shell text into units: what a shell reads before it runs anything of it."""
+"""Reads shell text into commands, line by line, by the grammar of bash."""
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Final
 
-from grove_tickets.shell.compounds import BLANKS, COMMENT, END, FUNCTION_SIGN, LINES, CompoundReader
+from grove_tickets.shell import syntax
+from grove_tickets.shell.lexing import WordReader, required
 from grove_tickets.shell.limits import Budget, ShellSyntaxError
-from grove_tickets.shell.outline import Outline
-from grove_tickets.shell.syntax import (
-    Assignment,
-    Heredoc,
-    Opaque,
-    Redirection,
-    Script,
-    Text,
-    Unit,
-    Word,
-)
+from grove_tickets.shell.syntax import Node, Opaque, Redirection, Script, Text, Word
+from grove_tickets.shell.words import UNKNOWN
 
-_OPERATOR: Final = re.compile(r";;&|;;|;&|&&|\|\||\|&|[;&|]")
+_END: Final = r"(?=[ \t\n;&|<>()]|\Z)"
+"""What must stand behind a keyword."""
+
+_BLANKS: Final = re.compile(r"(?:[ \t]|\\\n)++")
+_COMMENT: Final = re.compile(r"#[^\n]*+")
+_AND_OR: Final = re.compile(r"&&|\|\|")
+_PIPE: Final = re.compile(r"\|(?!\|)&?")
+_BACKGROUND: Final = re.compile(r"&(?!&)")
+_SEMICOLON: Final = re.compile(r";(?![;&])")
+_PREFIX: Final = re.compile(rf"(?:!|time(?:[ \t]++-p)?(?![ \t]++-)|coproc){_END}")
+_OPENING: Final = re.compile(rf"(?:if|while|until|for|select|case|function|\{{|\[\[){_END}")
+_CLOSING: Final = re.compile(rf"(?:then|elif|else|fi|do|done|esac|\}}){_END}")
+_LIST_END: Final = re.compile(rf"\)|;[;&]|{_CLOSING.pattern}|\Z")
+_CASE_END: Final = re.compile(r";;&?|;&")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
+_FUNCTION_NAME: Final = re.compile(r"[^ \t\n;&|<>()'\"\\$`=]++")
+_FUNCTION_SIGN: Final = re.compile(r"[ \t]*+\([ \t]*+\)")
+_FUNCTION_HEAD: Final = re.compile(_FUNCTION_NAME.pattern + _FUNCTION_SIGN.pattern)
+_CLOSING_PARENTHESIS: Final = re.compile(r"\)")
+_IN: Final = re.compile(rf"in{_END}")
+_TEST_END: Final = re.compile(rf"\]\]{_END}")
 _REDIRECTION: Final = re.compile(
     r"([0-9]+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<>|<&|<(?!\()|>>|>\||>&|>(?!\()|&>>|&>)"
 )
-_KEYWORD: Final = re.compile(
-    r"(if|then|elif|else|fi|while|until|for|select|do|done|case|esac|function|coproc"
-    rf"|time(?![ \t]++-(?!p{END}))|\{{|\}}|!|\[\[){END}"
-)
-_ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)((?:\[[^]\n'\"`$ ]*\])?\+?=)")
 _HEREDOC_STEPS: Final = 20
-_SCRIPT_STEPS: Final = 4
-_UNIT_STEPS: Final = 4
+_COMMAND_STEPS: Final = 4
+_WHO_KNOWS: Final[tuple[Word, ...]] = ((Text(UNKNOWN),),)
+_ALL_POSITIONALS: Final[Word] = (syntax.Parameter(name="@", quoted=True),)
 
 
-class ScriptReader(CompoundReader):
-    """Reads the units of a text, one after another."""
+class ScriptReader(WordReader):
+    """Reads the commands of a text."""
 
-    def __init__(self, text: str, budget: Budget) -> None:
-        super().__init__(text, budget)
-        self._pending: list[Heredoc] = []
-        self._nested = False
+    def __init__(self, text: str, budget: Budget, *, nested: bool = False) -> None:
+        super().__init__(text, budget, nested=nested)
+        self._heredocs: list[tuple[Redirection, str]] = []
 
-    def units(self) -> Iterator[Unit]:
-        """Read the units of the text, each when it is asked for."""
-        while self.position < len(self.text):
-            unit = self._unit()
-            if unit is not None:
-                yield unit
+    def lines(self) -> Iterator[Script]:
+        """Read what a shell reads before it runs anything of it, one after another."""
+        self._skip_lines()
+        while not self.at_end:
+            line = self._list(one_line=True)
+            self._skip_lines()  # its here-documents stand there
+            yield line
 
-    def script_within(self) -> Script:
-        """Read a script up to the parenthesis that closes it, and past that."""
-        outer = self.outline, self._pending, self._nested
-        self._pending, self._nested = [], True
-        units = []
-        try:
-            with self.budget:
-                while not self.text.startswith(")", self.position):
-                    if self.position >= len(self.text):
-                        raise ShellSyntaxError
-                    units.append(self._unit())
-        finally:
-            waiting = self._pending
-            self.outline, self._pending, self._nested = outer
-        # `$(cat <<E)`: the body follows the line that the parenthesis closes on.
-        self._pending = [*self._pending, *waiting]
-        self.position += 1
-        return Script(tuple(unit for unit in units if unit is not None))
+    def commands(self) -> Script:
+        """Read commands up to the first sign or word that ends a list of them."""
+        return self._list(one_line=False)
 
-    def script_apart(self, text: str) -> Script:
-        """Read a script that stands in a text of its own, as far as it can be read."""
-        units = []
-        self.budget.spend(_SCRIPT_STEPS)
-        with self.budget, suppress(ShellSyntaxError):
-            # What stands before an error counts.
-            for unit in ScriptReader(text, self.budget).units():
-                units.append(unit)  # noqa: PERF402 - as said
-        return Script(tuple(units))
+    def _list(self, *, one_line: bool) -> Script:
+        nodes: list[Node] = []
+        is_separated = True
+        while not self._ends(one_line=one_line):
+            if not is_separated:
+                raise ShellSyntaxError
+            node = self._chain()
+            in_background = self.take(_BACKGROUND)
+            nodes.append(syntax.Group((node,), is_subshell=True) if in_background else node)
+            is_separated = bool(in_background or self.take(_SEMICOLON) or self.starts("\n"))
+        return tuple(nodes)
 
-    def _unit(self) -> Unit | None:
-        """Read up to the end of a line that ends a command, or to a closing parenthesis."""
-        self.outline = outline = Outline()
-        while self.position < len(self.text):
-            self.budget.spend()
-            sign = self.text[self.position]
-            if sign == "\n":
-                self._end_line()
-                if outline.is_complete:
-                    break
-            elif sign == ")" and not outline.in_pattern and outline.inside != "(":
-                if not self._nested or outline.inside:
-                    raise ShellSyntaxError
-                break
+    def _ends(self, *, one_line: bool) -> bool:
+        if one_line:
+            self._skip_blanks()
+            return self.at_end or self.starts("\n")
+        self._skip_lines()
+        return _LIST_END.match(self.text, self.position) is not None
+
+    def _chain(self) -> Node:
+        parts = [("", self._pipeline())]
+        while operator := self.take(_AND_OR):
+            self._skip_lines()
+            parts.append((operator, self._pipeline()))
+        return syntax.Chain(tuple(parts)) if len(parts) > 1 else parts[0][1]
+
+    def _pipeline(self) -> Node:
+        stages = [self._command()]
+        while self.take(_PIPE):
+            self._skip_lines()
+            stages.append(self._command())
+        return syntax.Pipeline(tuple(stages)) if len(stages) > 1 else stages[0]
+
+    def _command(self) -> Node:
+        self.budget.spend(_COMMAND_STEPS)
+        with self.budget:
+            while self.take(_PREFIX):
+                self.budget.spend()
+                self._skip_blanks()
+            node = self._compound()
+            if node is None:
+                return self._simple()
+            redirections = []
+            while (redirection := self._redirection()) is not None:
+                redirections.append(redirection)
+            return syntax.Group((node,), tuple(redirections)) if redirections else node
+
+    def _simple(self) -> Node:
+        words: list[Word] = []
+        redirections: list[Redirection] = []
+        while True:
+            redirection = self._redirection()
+            if redirection is not None:
+                redirections.append(redirection)
+            elif word := self.word():
+                words.append(word)
             else:
-                self._token(outline)
-        self.budget.spend(_UNIT_STEPS)
-        return outline.finish()
+                break
+        required(words or redirections)
+        return syntax.Simple(tuple(words), tuple(redirections))
 
-    def _token(self, outline: Outline) -> None:
-        if self.skip(BLANKS) or self.skip(COMMENT):
-            return
-        if outline.in_pattern:
-            self.pattern()
-        elif redirection := _REDIRECTION.match(self.text, self.position):
-            self._redirect(redirection)
-        elif operator := self.take(_OPERATOR):
-            outline.operator({"|&": "|", ";;&": ";&"}.get(operator, operator))
-        elif self.text[self.position] == ")":
-            self.position += 1
-            outline.close(")")
-        elif self.text[self.position] == "(":
-            self.parenthesis()
-        elif outline.starts_command and (keyword := self.take(_KEYWORD)):
-            self.keyword(keyword)
-        else:
-            self._word()
-
-    def _word(self) -> None:
-        outline = self.outline
-        assignment = _ASSIGNMENT.match(self.text, self.position)
-        if assignment is not None:
-            outline.word(self._assignment(assignment))
-            return
-        word = self.required_word()
-        if outline.begins and self.take(FUNCTION_SIGN):
-            self.define(word)
-        else:
-            outline.word(word)
-
-    def _assignment(self, match: re.Match[str]) -> Assignment:
+    def _redirection(self) -> Redirection | None:
+        self._skip_blanks()
+        match = _REDIRECTION.match(self.text, self.position)
+        if match is None:
+            return None
         self.position = match.end()
-        elements = None
-        word = Word(())
-        if self.text.startswith("(", self.position):
-            self.position += 1
-            elements = self._elements()
-        else:
-            word = self.word()
-        return Assignment(name=match[1], word=word, elements=elements, operator=match[2])
-
-    def _elements(self) -> tuple[Word, ...]:
-        """Read the elements of an array up to its closing parenthesis, and past that."""
-        words = []
-        self.skip(LINES)
-        while not self.text.startswith(")", self.position):
-            words.append(self.required_word())
-            self.skip(LINES)
-        self.position += 1
-        return tuple(words)
-
-    def _redirect(self, match: re.Match[str]) -> None:
-        self.position = match.end()
-        self.skip(BLANKS)
+        self._skip_blanks()
         start = self.position
-        target: Word | Heredoc = self.required_word()
+        redirection = Redirection(match[2], match[1] or "", required(self.word()))
         if match[2] in {"<<", "<<-"}:
             self.budget.spend(_HEREDOC_STEPS)
-            raw = self.text[start : self.position]
-            delimiter = re.sub(r"""['"\\]""", "", raw)
-            target = Heredoc(delimiter, delimiter != raw, match[2] == "<<-")
-            self._pending.append(target)
-        self.outline.redirect(
-            Redirection(operator=match[2], descriptor=match[1] or "", target=target)
-        )
+            self._heredocs.append((redirection, self.text[start : self.position]))
+        return redirection
 
-    def _end_line(self) -> None:
+    def _compound(self) -> Node | None:
+        if self.starts("("):
+            return self._parenthesis()
+        if _FUNCTION_HEAD.match(self.text, self.position):
+            return self._function()
+        if _CLOSING.match(self.text, self.position):
+            raise ShellSyntaxError
+        keyword = self.take(_OPENING)
+        self._skip_blanks()
+        return self._keyword(keyword) if keyword else None
+
+    def _keyword(self, keyword: str) -> Node:
+        """Read on behind the keyword that begins a compound command."""
+        match keyword:
+            case "{":
+                node: Node = syntax.Group(self._block("}"))
+            case "if":
+                node = self._if()
+            case "while" | "until":
+                condition = self._block("do")
+                node = syntax.Loop((*condition, *self._block("done")), "", _WHO_KNOWS)
+            case "for" | "select":
+                node = self._for()
+            case "case":
+                node = self._case()
+            case "function":
+                node = self._function()
+            case _:
+                node = self._test()
+        return node
+
+    def _parenthesis(self) -> Node:
+        """Read an arithmetic command or a subshell."""
+        if self.starts("(("):
+            self.position += 2
+            expression = self.arithmetic()
+            if expression is not None:
+                return syntax.Expanded(((expression,),))
+            self.position -= 2
         self.position += 1
-        self.outline.end_line()
-        for heredoc in self._pending:
-            self._read_body(heredoc)
-        self._pending = []
+        script = required(self.commands())
+        required(self.take(_CLOSING_PARENTHESIS))
+        return syntax.Group(script, is_subshell=True)
 
-    def _read_body(self, heredoc: Heredoc) -> None:
-        tabs = r"\t*" if heredoc.strips_tabs else ""
-        ends = r"(?:\n|\Z|(?=\)))" if self._nested else r"(?:\n|\Z)"
-        last_line = re.compile(rf"\n{tabs}{re.escape(heredoc.delimiter)}{ends}")
+    def _block(self, end: str) -> Script:
+        """Read commands and the keyword that ends them."""
+        script = self.commands()
+        if not script or self.take(_CLOSING) != end:
+            raise ShellSyntaxError
+        return script
+
+    def _if(self) -> Node:
+        with self.budget:
+            condition = self._block("then")
+            body = self.commands()
+            match self.take(_CLOSING):
+                case _ if not body:
+                    raise ShellSyntaxError
+                case "elif":
+                    otherwise: Script = (self._if(),)
+                case "else":
+                    otherwise = self._block("fi")
+                case "fi":
+                    otherwise = ()
+                case _:
+                    raise ShellSyntaxError
+            return syntax.Branches(condition, (body, otherwise))
+
+    def _for(self) -> Node:
+        name, words = "", _WHO_KNOWS
+        first: Script = ()
+        if self.starts("(("):
+            self.position += 2
+            first = (syntax.Expanded(((self.arithmetic() or Opaque(()),),)),)
+        else:
+            name = required(self.take(_NAME))
+            words = self._values()
+        self._skip_blanks()
+        self.take(_SEMICOLON)
+        self._skip_lines()
+        if self.take(_CLOSING) != "do":
+            raise ShellSyntaxError
+        return syntax.Loop((*first, *self._block("done")), name, words)
+
+    def _values(self) -> tuple[Word, ...]:
+        self._skip_lines()
+        if not self.take(_IN):
+            return (_ALL_POSITIONALS,)
+        words = []
+        self._skip_blanks()
+        while word := self.word():
+            words.append(word)
+            self._skip_blanks()
+        return tuple(words)
+
+    def _case(self) -> Node:
+        words = [required(self.word())]
+        self._skip_lines()
+        required(self.take(_IN))
+        ways = []
+        self._skip_lines()
+        while self.take(_CLOSING) != "esac":
+            if self.starts("("):
+                self.position += 1
+            self._skip_blanks()
+            while not self.take(_CLOSING_PARENTHESIS):
+                words.append(required(self.word()))
+                self._skip_blanks()
+                self.take(_PIPE)
+                self._skip_blanks()
+            ways.append(self.commands())
+            self.take(_CASE_END)
+            self._skip_lines()
+        return syntax.Branches((syntax.Expanded(tuple(words)),), tuple(ways))
+
+    def _function(self) -> Node:
+        name = required(self.take(_FUNCTION_NAME))
+        self.take(_FUNCTION_SIGN)
+        self._skip_lines()
+        return syntax.Function(name, self._command())
+
+    def _test(self) -> Node:
+        """Read a test up to its ``]]``."""
+        words = []
+        self._skip_lines()
+        while not self.take(_TEST_END):
+            if self.sign() == ";":
+                raise ShellSyntaxError
+            word = self.word()
+            words.append(word)
+            self.position += not word
+            self._skip_lines()
+        return syntax.Expanded(tuple(words))
+
+    def _skip_blanks(self) -> None:
+        while self.take(_BLANKS) or self.take(_COMMENT):
+            pass
+
+    def _skip_lines(self) -> None:
+        """Go past blanks, comments and line breaks, and read the here-documents behind those."""
+        self._skip_blanks()
+        while self.starts("\n"):
+            self.budget.spend()
+            self.position += 1
+            for redirection, delimiter in self._heredocs:
+                self._read_heredoc(redirection, delimiter)
+            self._heredocs = []
+            self._skip_blanks()
+
+    def _read_heredoc(self, redirection: Redirection, raw: str) -> None:
+        """Read the body of a here-document, which begins here."""
+        delimiter = re.sub(r"""['"\\]""", "", raw)
+        strips_tabs = redirection.operator == "<<-"
+        tabs = r"\t*" if strips_tabs else ""
+        # `$(cat <<E`: the parenthesis may follow the last line's delimiter.
+        ends = r"(?:\n|\Z|(?=\)))" if self.nested else r"(?:\n|\Z)"
+        last_line = re.compile(rf"\n{tabs}{re.escape(delimiter)}{ends}")
         match = last_line.search(self.text, self.position - 1)
         end = len(self.text) if match is None else match.start() + 1
         body = self.text[self.position : end]
         self.position = end if match is None else match.end()
-        if heredoc.strips_tabs:
+        if strips_tabs:
             body = re.sub(r"(?m)^\t+", "", body)
-        heredoc.body = Word((Text(body, quoted=True),))
-        if not heredoc.literal:
-            with self.budget:
-                heredoc.body = self._expanding(body)
-
-    def _expanding(self, body: str) -> Word:
-        try:
-            return ScriptReader(body, self.budget).body()
-        except ShellSyntaxError:  # a shell finds it only when it gets there
-            return Word((Opaque(()),))
+        redirection.target = (Text(body, quoted=True),)
+        if delimiter == raw:
+            try:
+                redirection.target = ScriptReader(body, self.budget).body()
+            except ShellSyntaxError:  # a shell finds it only when it gets there
+                redirection.target = (Opaque(()),)

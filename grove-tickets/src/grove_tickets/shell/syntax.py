@@ -1,12 +1,6 @@
 """The parts that shell text is read into."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from attrs import define, frozen
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 
 @frozen
@@ -19,11 +13,10 @@ class Text:
 
 @frozen(kw_only=True)
 class Parameter:
-    """A variable or positional parameter that is expanded."""
+    """A variable or positional parameter, with what ``:-`` puts in the place of an empty one."""
 
     name: str
-    operator: str = ""
-    argument: "Word | None" = None
+    default: "Word | None" = None
     quoted: bool = False
 
 
@@ -36,124 +29,88 @@ class Substitution:
 
 
 @frozen
-class ProcessSubstitution:
-    """The name of a file that a script writes (``<(…)``) or reads (``>(…)``)."""
-
-    script: "Script"
-    reads: bool
-
-
-@frozen
 class Opaque:
-    """An expansion whose value is not worked out."""
+    """An expansion whose value is not worked out, and the variables that it may assign."""
 
     parts: "tuple[Part, ...]"
+    names: tuple[str, ...] = ()
 
 
-@frozen
-class Changes:
-    """Assignments in an arithmetic expression, whose values are not worked out."""
-
-    names: tuple[str, ...]
-
-
-Part = Text | Parameter | Substitution | ProcessSubstitution | Opaque | Changes
-
-
-@frozen
-class Word:
-    """A word of a command."""
-
-    parts: tuple[Part, ...]
-
-
-@frozen(kw_only=True)
-class Assignment:
-    """A word of the form ``name=value``."""
-
-    name: str
-    word: Word
-    elements: "tuple[Word, ...] | None" = None
-    operator: str = "="
-
-
-Item = Word | Assignment
+Part = Text | Parameter | Substitution | Opaque
+Word = tuple[Part, ...]
 
 
 @define
-class Heredoc:
-    """A here-document, whose body is read after the line that mentions it."""
-
-    delimiter: str
-    literal: bool
-    strips_tabs: bool
-    body: Word = Word(())
-
-
-@frozen(kw_only=True)
 class Redirection:
-    """A redirection."""
+    """A redirection; the target of a here-document is its body, which is read later."""
 
     operator: str
     descriptor: str
-    target: Word | Heredoc
+    target: Word = ()
 
 
-@frozen
+@frozen(eq=False)
 class Simple:
-    """A simple command."""
+    """A simple command, the assignments before it among its words."""
 
-    items: tuple[Item, ...]
+    words: tuple[Word, ...]
     redirections: tuple[Redirection, ...]
 
 
-@frozen
-class Redirected:
-    """Stands before a compound command and redirects it."""
-
-    redirections: tuple[Redirection, ...]
-
-
-@frozen
-class Negation:
-    """Stands before a pipeline whose status is inverted."""
-
-
-@frozen
-class Loop:
-    """The head of a ``for`` loop."""
-
-    name: str
-    items: tuple[Item, ...]
-
-
-@frozen
-class Words:
+@frozen(eq=False)
+class Expanded:
     """Words that are expanded without being a command: of ``case``, ``[[ … ]]``, ``(( … ))``."""
 
     words: tuple[Word, ...]
 
 
-@frozen
-class Name:
-    """The name of a function that is defined."""
+@frozen(eq=False)
+class Group:
+    """Commands in braces, or in parentheses or the background: a shell of their own."""
+
+    script: "Script"
+    redirections: tuple[Redirection, ...] = ()
+    is_subshell: bool = False
+
+
+@frozen(eq=False)
+class Pipeline:
+    """Commands that read what the one before prints."""
+
+    stages: "Script"
+
+
+@frozen(eq=False)
+class Chain:
+    """Commands with ``&&`` and ``||`` between them, each with the operator before it."""
+
+    parts: "tuple[tuple[str, Node], ...]"
+
+
+@frozen(eq=False)
+class Branches:
+    """Commands that run first, and the ways of which one may be taken: of ``if`` and ``case``."""
+
+    first: "Script"
+    ways: "tuple[Script, ...]"
+
+
+@frozen(eq=False)
+class Loop:
+    """A loop over words; a single one that is unknown where there are none."""
+
+    body: "Script"
+    name: str
+    words: tuple[Word, ...]
+
+
+@frozen(eq=False)
+class Function:
+    """The definition of a function."""
 
     name: str
+    body: "Node"
 
 
-Leaf = Simple | Redirected | Negation | Loop | Words | Name
-
-
-@frozen(eq=False)
-class Unit:
-    """What a shell reads before it runs anything of it: a line, or a compound command."""
-
-    root: "Node"
-    leaves: Mapping[bytes, Leaf]
-
-
-@frozen(eq=False)
-class Script:
-    """The units of a shell text."""
-
-    units: tuple[Unit, ...]
+Node = Simple | Expanded | Group | Pipeline | Chain | Branches | Loop | Function
+Script = tuple[Node, ...]

@@ -1,213 +1,296 @@
-"""Follows what a shell would run of a text, from its outline."""
+"""Follows what a shell would run of a text.
 
-from collections.abc import Sequence
+What may run counts as running: both ways of a condition, the body of a loop. Behind it, the
+variables that it has changed are not known any more.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from itertools import groupby, takewhile
+from operator import itemgetter
+from typing import Final
 
-from grove_tickets.shell.branches import BranchRunner, leaf_of
+from attrs import evolve, frozen
+
+from grove_tickets.shell import syntax
+from grove_tickets.shell.builtins import BUILTINS, DECLARATIONS, declare, printed
+from grove_tickets.shell.expansion import Expander
 from grove_tickets.shell.limits import Budget, ShellSyntaxError
-from grove_tickets.shell.model import Command
-from grove_tickets.shell.output import SILENT, UNCERTAIN, Outcome, together
 from grove_tickets.shell.reading import ScriptReader
-from grove_tickets.shell.scope import Function, Scope
-from grove_tickets.shell.syntax import Name, Negation, Redirected, Script, Simple, Unit
+from grove_tickets.shell.scope import Scope
+from grove_tickets.shell.syntax import Node, Redirection, Script, Text, Word
+from grove_tickets.shell.words import UNKNOWN, is_known
+from grove_tickets.shell.wrappers import Inner, program_of, unwrap
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
+_ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)((?:\[[^]]*\])?\+?)=(.*)", re.DOTALL)
+_WRITES: Final = frozenset({">", ">>", ">|", ">&", "&>", "&>>"})
+_STANDARD_INPUT: Final = frozenset({"/dev/stdin", "/dev/fd/0", "0"})
+_STEPS_OF_A_COMMAND: Final = 4
+_STEPS_OF_A_COPY: Final = 3
 _VARIABLES_OF_A_STEP: Final = 8
-_STEPS_OF_A_SUBSHELL: Final = 3
+_MAX_ROUNDS: Final = 100
+_MAX_RECURSION: Final = 3
 
 
-class Walk(BranchRunner):
-    """Follows shell texts and collects the commands that would run."""
+@frozen(kw_only=True)
+class Command:
+    """A simple command that would run."""
 
-    def __init__(self, budget: Budget, found: list[Command]) -> None:
-        super().__init__(budget, found)
-        self._handlers = {
-            "command": self._command,
-            "pipeline": self._pipeline,
-            "list": self._list,
-            "subshell": self._subshell,
-            "if_statement": self.if_statement,
-            "while_statement": self.while_statement,
-            "for_statement": self.for_statement,
-            "case_statement": self.case_statement,
-            "function_definition": self._define,
-        }
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+    directory: str = ""
+    stdin: str | None = None
 
-    def run_shell(self, text: str, scope: Scope, stdin: str | None) -> Outcome:
-        """Follow shell text in a shell of its own, up to its end."""
-        outcome = self.run_text(text, scope, stdin)
-        return self._finish(scope, outcome)
+    @property
+    def program(self) -> str:
+        """The program's name without its directory."""
+        return program_of(self.words[0])
 
-    def run_text(self, text: str, scope: Scope, stdin: str | None) -> Outcome:
+
+class Walk:
+    """Follows shell texts and collects the commands that would run.
+
+    What follows commands returns what they print, or ``None`` where the text does not tell it.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[Command] = []
+        self._budget = Budget()
+        self._expander = Expander(self._budget, self._substitute)
+        self._active: list[Node] = []
+
+    def run_text(self, text: str, scope: Scope, stdin: str | None) -> str | None:
         """Follow shell text in the shell that the scope belongs to."""
-        reader = ScriptReader(text.replace("\0", "").replace("\r\n", "\n"), self.budget)
-        outcomes: list[Outcome] = []
-        with self.budget, suppress(ShellSyntaxError):
-            for unit in reader.units():
-                outcomes.append(self._unit(unit, scope, stdin))
-                if scope.stopped:
+        reader = ScriptReader(text.replace("\0", "").replace("\r\n", "\n"), self._budget)
+        outputs: list[str | None] = []
+        with self._budget, suppress(ShellSyntaxError):
+            for line in reader.lines():
+                outputs.append(self._sequence(line, scope, stdin))
+                if scope.has_ended:
                     break
-        return together(outcomes)
+        return _together(outputs)
 
-    def substitute(self, script: Script, scope: Scope) -> str | None:
-        """Run a script in a subshell, and give its output where the text tells it."""
-        self.budget.spend(_STEPS_OF_A_SUBSHELL)
-        shell = scope.subshell()
-        outcomes: list[Outcome] = []
-        for unit in script.units:
-            outcomes.append(self._unit(unit, shell, None))
-            if shell.stopped:
+    def _sequence(self, script: Sequence[Node], scope: Scope, stdin: str | None) -> str | None:
+        outputs: list[str | None] = []
+        for node in script:
+            if scope.has_ended:
                 break
-        return self._finish(shell, together(outcomes)).output
+            with self._budget:
+                outputs.append(self._visit(node, scope, stdin))
+        return _together(outputs)
 
-    def _unit(self, unit: Unit, scope: Scope, stdin: str | None) -> Outcome:
-        return self.sequence(unit, unit.root.children, scope, stdin)
+    def _visit(self, node: Node, scope: Scope, stdin: str | None) -> str | None:
+        match node:
+            case syntax.Simple():
+                return self._simple(node, scope, stdin)
+            case syntax.Group():
+                return self._group(node, scope, stdin)
+            case syntax.Pipeline(stages):
+                for stage in stages:
+                    stdin = self._sequence((stage,), self._copy(scope), stdin)
+                return stdin
+            case syntax.Expanded(words):
+                for word in words:
+                    self._expander.text(word, scope)
+                return ""
+            case syntax.Function(name, body):
+                scope.functions[name] = (body,)
+                return ""
+            case _:
+                self._uncertain(node, scope, stdin)
+                return None
 
-    def _finish(self, scope: Scope, outcome: Outcome) -> Outcome:
-        """End a shell: run what it has been told to run then."""
-        ends = scope.departures(0, "exit")
-        scope.stopped = ""
-        if ends:
-            scope.join([scope.copy(), *ends])
-        if not scope.exit_trap:
-            return outcome if not ends else Outcome(None, outcome.status)
-        text, scope.exit_trap = scope.exit_trap, ""
-        return Outcome(together([outcome, self.run_text(text, scope, None)]).output)
+    def _uncertain(
+        self, node: syntax.Chain | syntax.Branches | syntax.Loop, scope: Scope, stdin: str | None
+    ) -> None:
+        """Follow a compound command of which only the run tells what prints something."""
+        match node:
+            case syntax.Chain(parts):
+                self._chain(parts, scope, stdin)
+            case syntax.Branches(first, ways):
+                self._sequence(first, scope, stdin)
+                for way in ways:
+                    self._maybe(way, scope, stdin)
+            case syntax.Loop():
+                self._loop(node, scope, stdin)
 
-    def sequence(
-        self, unit: Unit, nodes: "Sequence[Node]", scope: Scope, stdin: str | None
-    ) -> Outcome:
-        """Follow commands that run one after another, with the signs between them."""
-        outcomes = []
-        for node, after in zip(nodes, (*nodes[1:], None), strict=True):
-            if not node.is_named:
-                continue
-            if scope.stopped:
-                break
-            if after is not None and after.type == "&":
-                shell = scope.subshell()
-                self._finish(shell, self.visit(unit, node, shell, None))
-                outcomes.append(UNCERTAIN)
-            else:
-                outcomes.append(self.visit(unit, node, scope, stdin))
-        return together(outcomes)
+    def _copy(self, scope: Scope) -> Scope:
+        self._budget.spend(_STEPS_OF_A_COPY + len(scope.variables) // _VARIABLES_OF_A_STEP)
+        return scope.copy()
 
-    def visit(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
-        """Follow what is below a node of an outline."""
-        self.budget.spend(len(scope.variables) // _VARIABLES_OF_A_STEP)
-        with self.budget:
-            handler = self._handlers.get(node.type, self._group)
-            return handler(unit, node, scope, stdin)
+    def _substitute(self, script: Script, scope: Scope) -> str | None:
+        return self._sequence(script, self._copy(scope), None)
 
-    def _group(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
-        return self.sequence(unit, node.children, scope, stdin)
-
-    def _subshell(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
-        shell = scope.subshell()
-        return self._finish(shell, self.sequence(unit, node.children, shell, stdin))
-
-    def _command(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
-        leaf = leaf_of(unit, node)
-        if isinstance(leaf, Simple):
-            return self.simple(leaf, scope, stdin)
-        self.expand_all(unit, node, scope)
-        return SILENT
-
-    def _define(self, unit: Unit, node: "Node", scope: Scope, _stdin: str | None) -> Outcome:
-        name, *_, body = node.named_children
-        leaf = leaf_of(unit, name)
-        assert isinstance(leaf, Name)
-        scope.functions[leaf.name] = (Function(unit, body),)
-        return SILENT
-
-    def _pipeline(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
-        """Follow a pipeline; of several commands each runs in a subshell."""
-        negated = False
-        redirected: Redirected | None = None
-        elements: list[tuple[Node, Redirected | None]] = []
-        for child in node.named_children:
-            leaf = leaf_of(unit, child) if child.type == "command" else None
-            if isinstance(leaf, Negation):
-                negated = not negated
-            elif isinstance(leaf, Redirected):
-                redirected = leaf
-            else:
-                elements.append((child, redirected))
-                redirected = None
-        outcome = Outcome(stdin)
-        for child, mark in elements:
-            shell = scope.subshell() if len(elements) > 1 else scope
-            outcome = self._element(unit, child, mark, shell, outcome.output)
-            if shell is not scope:
-                outcome = self._finish(shell, outcome)
-        inverse = None if outcome.status is None else not outcome.status
-        return Outcome(outcome.output, inverse) if negated else outcome
-
-    def _element(
+    def _maybe(
         self,
-        unit: Unit,
-        node: "Node",
-        redirected: Redirected | None,
+        script: Sequence[Node],
         scope: Scope,
         stdin: str | None,
-    ) -> Outcome:
-        if redirected is None:
-            return self.visit(unit, node, scope, stdin)
-        stdin, discards = self.redirect(redirected.redirections, scope, stdin)
-        outcome = self.visit(unit, node, scope, stdin)
-        return Outcome("", outcome.status) if discards else outcome
+        variables: Mapping[str, str] | None = None,
+    ) -> Scope:
+        """Follow commands that may run or not; return what is known at their end."""
+        end = self._copy(scope)
+        end.variables |= variables or {}
+        self._sequence(script, end, stdin)
+        scope.meet(end)
+        return end
 
-    def _list(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
+    def _chain(self, parts: Sequence[tuple[str, Node]], scope: Scope, stdin: str | None) -> None:
         """Follow a chain of ``&&`` and ``||``."""
-        first, *others = _parts(node)
-        outcome = self.visit(unit, first[1], scope, stdin)
-        good = None if outcome.status is False else scope.copy()
-        bad = None if outcome.status is True else scope.copy()
-        outputs = [outcome]
-        for operator, part in others:
-            start = good if operator == "&&" else bad
-            if start is None or start.stopped:
-                continue
-            end = start.copy()
-            outcome = self.visit(unit, part, end, stdin)
-            outputs.append(outcome if (good is None or bad is None) else UNCERTAIN)
-            failed = None if outcome.status is True else end
-            succeeded = None if outcome.status is False else end
+        self._sequence((parts[0][1],), scope, stdin)
+        for operator, run in groupby(parts[1:], itemgetter(0)):
+            nodes = [node for _, node in run]
             if operator == "&&":
-                good, bad = succeeded, _met(bad, failed)
+                end = self._maybe(nodes, scope, stdin)
+                if not end.has_ended:
+                    # Whoever writes `mkdir a && cd a` counts on being in `a` afterwards.
+                    scope.directory = end.directory
             else:
-                good, bad = _met(good, succeeded), failed
-        return self._end_list(scope, good, bad, outputs)
+                for node in nodes:
+                    self._maybe((node,), scope, stdin)
 
-    def _end_list(
-        self, scope: Scope, good: Scope | None, bad: Scope | None, outcomes: list[Outcome]
-    ) -> Outcome:
-        scope.join([end for end in (good, bad) if end is not None])
-        if good is not None and bad is not None:
-            if not good.stopped:
-                # Whoever writes `cd a && make` counts on being in `a` afterwards.
-                scope.directory = good.directory
-            return Outcome(together(outcomes).output)
-        return Outcome(together(outcomes).output, good is not None)
+    def _loop(self, loop: syntax.Loop, scope: Scope, stdin: str | None) -> None:
+        """Follow a loop: round by round where the text tells all of its words."""
+        values = self._expander.fields(loop.words, scope)
+        if len(values) > _MAX_ROUNDS or not all(map(is_known, values)):
+            values = [UNKNOWN]
+        for value in values:
+            count = len(self.found)
+            variables = {loop.name: value}
+            end = self._maybe(loop.body, scope, stdin, variables)
+            if value == UNKNOWN and end.changed:
+                # Further rounds meet what the first one has changed.
+                del self.found[count:]
+                self._maybe(loop.body, scope, stdin, variables)
+        if loop.name:
+            scope.forget({loop.name})
+
+    def _group(self, group: syntax.Group, scope: Scope, stdin: str | None) -> str | None:
+        stdin, writes = self._redirect(group.redirections, scope, stdin)
+        inner = self._copy(scope) if group.is_subshell else scope
+        output = self._sequence(group.script, inner, stdin)
+        return None if writes else output
+
+    def _simple(self, command: syntax.Simple, scope: Scope, stdin: str | None) -> str | None:
+        """Follow a simple command."""
+        stdin, writes = self._redirect(command.redirections, scope, stdin)
+        assigned = [*takewhile(bool, map(_assignment, command.words))]
+        words = command.words[len(assigned) :]
+        environment: dict[str, str] = {}
+        for name, operator, value in filter(None, assigned):
+            text = self._expander.text(value, scope)
+            if operator:
+                text = scope.variables.get(name, UNKNOWN) + text if operator == "+" else UNKNOWN
+            environment[name] = text
+            if not words:
+                scope.assign(name, text)
+        match words:
+            case ((Text(name),), *_) if name in DECLARATIONS:
+                declare(name, [self._expander.text(one, scope) for one in words[1:]], scope)
+                return ""
+        expanded = tuple(self._expander.fields(words, scope))
+        output: str | None = ""
+        if expanded:
+            called = Command(words=expanded, environment=environment, stdin=stdin)
+            output = self._run(called, scope)
+        return None if writes else output
+
+    def _run(self, command: Command, scope: Scope, *, is_wrapped: bool = False) -> str | None:
+        """Follow a command whose words are known as far as they can be."""
+        with self._budget:
+            name, *arguments = command.words
+            if name in scope.functions and not is_wrapped:
+                return self._call(command, scope)
+            builtin = BUILTINS.get(name)
+            if builtin is not None:
+                builtin(tuple(arguments), scope)
+                return ""
+            inner = unwrap(command.words)
+            if inner is None:
+                return self._record(command, scope)
+            outputs = [self._follow(one, command, scope) for one in inner]
+            return outputs[0] if len(outputs) == 1 else None
+
+    def _record(self, command: Command, scope: Scope) -> str | None:
+        self._budget.spend(_STEPS_OF_A_COMMAND + len(scope.variables) // 4)
+        environment = scope.environment(command.environment)
+        self.found.append(evolve(command, environment=environment, directory=scope.directory))
+        if command.words[:2] == ("printf", "-v"):
+            scope.forget(command.words[2:3])
+        return printed(command.words, command.stdin)
+
+    def _call(self, command: Command, scope: Scope) -> str | None:
+        """Follow the bodies that a function may have; of one that calls itself a few rounds."""
+        outputs = []
+        for body in scope.functions[command.words[0]]:
+            if self._active.count(body) >= _MAX_RECURSION:
+                continue
+            end = self._copy(scope)
+            end.positionals = command.words[1:]
+            end.variables |= command.environment
+            self._active.append(body)
+            outputs.append(self._sequence((body,), end, command.stdin))
+            self._active.pop()
+            end.positionals = scope.positionals
+            scope.meet(end)
+        return outputs[0] if len(outputs) == 1 else None
+
+    def _follow(self, inner: Inner, command: Command, scope: Scope) -> str | None:
+        """Follow what a wrapper runs."""
+        environment = {**command.environment, **inner.environment}
+        target = scope
+        if inner.directory:
+            target = self._copy(scope)
+            target.enter(inner.directory)
+        output = None
+        script = command.stdin if inner.reads_script else inner.script
+        if inner.words:
+            wrapped = evolve(command, words=inner.words, environment=environment)
+            output = self._run(wrapped, target, is_wrapped=True)
+        elif script is not None:
+            if inner.same_shell:
+                target.variables |= environment
+            else:
+                target = target.program(environment, inner.arguments)
+            output = self.run_text(script, target, None if inner.reads_script else command.stdin)
+        if inner.same_shell:
+            # What a file does is not known.
+            scope.forget(environment if inner.script else scope.variables)
+        scope.has_ended = scope.has_ended or inner.ends_shell
+        return output
+
+    def _redirect(
+        self, redirections: Sequence[Redirection], scope: Scope, stdin: str | None
+    ) -> tuple[str | None, bool]:
+        """Follow redirections: what is read then, and whether what is printed goes elsewhere."""
+        writes = False
+        for redirection in redirections:
+            text = self._expander.text(redirection.target, scope)
+            if redirection.operator in _WRITES:
+                writes = writes or redirection.descriptor in {"", "1"}
+            elif redirection.descriptor in {"", "0"}:
+                match redirection.operator:
+                    case "<<" | "<<-":
+                        stdin = text
+                    case "<<<":
+                        stdin = text + "\n"
+                    case _:
+                        stdin = stdin if text in _STANDARD_INPUT else None
+        return stdin, writes
 
 
-def _met(one: Scope | None, other: Scope | None) -> Scope | None:
-    """Return what is known where two ways meet."""
-    if one is None or other is None:
-        return one or other
-    met = one.copy()
-    met.join([one, other])
-    return met
+def _assignment(word: Word) -> tuple[str, str, Word] | None:
+    """Take an assignment apart: the variable, what stands before the sign, the value."""
+    match word:
+        case (Text(text, quoted=False), *rest):
+            found = _ASSIGNMENT.fullmatch(text)
+            return None if found is None else (found[1], found[2], (Text(found[3]), *rest))
+        case _:
+            return None
 
 
-def _parts(node: "Node") -> "list[tuple[str, Node]]":
-    """Return the parts of a chain, each with the operator before it; the tree nests to the left."""
-    parts: list[tuple[str, Node]] = []
-    while node.type == "list":
-        first, operator, last = node.children
-        parts.append((operator.type, last))
-        node = first
-    return [("", node), *reversed(parts)]
+def _together(outputs: list[str | None]) -> str | None:
+    """Return the output of commands that run one after another."""
+    known = [output for output in outputs if output is not None]
+    return "".join(known) if len(known) == len(outputs) else None

@@ -5,16 +5,14 @@ from typing import Final
 
 UNKNOWN: Final = "\ufffc"
 _UNKNOWNS: Final = re.compile(f"{UNKNOWN}+")
+_ESCAPE: Final = re.compile(r"\\([nt\\'\"])")
+_ODD_ESCAPE: Final = re.compile(r"\\(?:\\\\)*+[^nt\\'\"]")
+_LETTERS: Final = {"n": "\n", "t": "\t"}
 
 
 def is_known(word: str) -> bool:
     """Return whether the text alone says what a word is."""
     return UNKNOWN not in word
-
-
-def merged(text: str) -> str:
-    """Let one sign stand for unknown text that follows unknown text."""
-    return _UNKNOWNS.sub(UNKNOWN, text) if UNKNOWN * 2 in text else text
 
 
 def mark_patterns(text: str) -> str:
@@ -24,10 +22,18 @@ def mark_patterns(text: str) -> str:
     return marked[:end].replace("[", UNKNOWN) + marked[end:]
 
 
+def unescaped(text: str) -> str:
+    """Decode the backslashes of ``$'…'``, ``printf`` and ``echo -e`` that agents use."""
+    if _ODD_ESCAPE.search(text):
+        return UNKNOWN
+    return _ESCAPE.sub(lambda match: _LETTERS.get(match[1], match[1]), text)
+
+
 class Fields:
     """The words that a word of the text becomes, while it is expanded."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, splits: bool = True) -> None:
+        self.splits = splits
         self._finished: list[str] = []
         self._current: list[str] | None = None
 
@@ -48,7 +54,7 @@ class Fields:
     def end(self) -> None:
         """End the word that is being made, if there is one."""
         if self._current is not None:
-            self._finished.append(merged("".join(self._current)))
+            self._finished.append(_UNKNOWNS.sub(UNKNOWN, "".join(self._current)))
             self._current = None
 
     def take(self) -> list[str]:

@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import Final
 
 from attrs import evolve, field, frozen
 
 from grove_tickets.arguments import parse
-from grove_tickets.shell.prefixes import Prefix, find_prefix
 from grove_tickets.shell.words import UNKNOWN, is_known
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _STANDARD_INPUT: Final = frozenset({"/dev/stdin", "/dev/fd/0"})
-_MAX_RUNS: Final = 100
-SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ash"})
+_EXIT_SIGNALS: Final = frozenset({"EXIT", "0", "SIGEXIT"})
 
 
 @frozen(kw_only=True)
@@ -21,15 +20,25 @@ class Inner:
     """A command that a wrapper runs: words, or a script for a shell."""
 
     words: tuple[str, ...] = ()
-    builtins: bool = False
-    replaces_shell: bool = False
     script: str | None = None
     reads_script: bool = False
     same_shell: bool = False
+    ends_shell: bool = False
     arguments: tuple[str, ...] | None = ()
     environment: Mapping[str, str] = field(factory=dict)
-    unset: tuple[str, ...] = ()
-    is_clean: bool = False
+    directory: str = ""
+
+
+@frozen(kw_only=True)
+class _Prefix:
+    """Where the arguments of a program end and the command begins that it runs."""
+
+    valued: str = ""
+    skipped: int = 0
+    behind: str = ""
+    scripts: str = ""
+    is_package: bool = False
+    asks: str = ""
     directory: str = ""
 
 
@@ -38,25 +47,37 @@ def program_of(word: str) -> str:
     return word.rsplit("/", 1)[-1]
 
 
-def unwrap(words: tuple[str, ...], *, builtins: bool = True) -> tuple[Inner, ...] | None:
+def unwrap(words: tuple[str, ...]) -> tuple[Inner, ...] | None:
     """Take a wrapping program off a command."""
-    handler = _BUILTINS.get(words[0]) if builtins else None
-    if handler is not None:
-        return handler(words[1:])
     name = program_of(words[0])
     handler = _HANDLERS.get(name)
     if handler is not None:
         return handler(words[1:])
-    found = find_prefix(name, words[1:])
+    found = _find_prefix(name, words[1:])
     return None if found is None else _prefixed(*found)
 
 
-def _prefixed(prefix: Prefix, words: tuple[str, ...]) -> tuple[Inner, ...]:
+def _find_prefix(name: str, words: tuple[str, ...]) -> tuple[_Prefix, tuple[str, ...]] | None:
+    """Look a program up in the table."""
+    valued = _GLOBAL_FLAGS.get(name)
+    if valued is not None:
+        positionals = parse(words, valued.split(), interspersed=False).positionals
+        for count in (2, 1):
+            prefix = _PREFIXES.get(" ".join((name, *positionals[:count])))
+            if prefix is not None and len(positionals) >= count:
+                return prefix, positionals[count:]
+    prefix = _PREFIXES.get(name)
+    return None if prefix is None else (prefix, words)
+
+
+def _prefixed(prefix: _Prefix, words: tuple[str, ...]) -> tuple[Inner, ...] | None:
     """Take off a wrapper that the table of them describes."""
     arguments = parse(words, prefix.valued.split(), interspersed=False)
     flags = prefix.scripts.split()
     script = arguments.value(*flags)
     rest = arguments.positionals[prefix.skipped :]
+    if arguments.has(*prefix.asks.split()):
+        return None
     if script is None and len(rest) > 1 and rest[0] in flags:
         script = rest[1]
     if script is not None:
@@ -64,120 +85,61 @@ def _prefixed(prefix: Prefix, words: tuple[str, ...]) -> tuple[Inner, ...]:
     if prefix.behind:
         marks = [place for place, word in enumerate(words) if word in prefix.behind.split()]
         rest = words[marks[0] + 1 :] if marks else ()
-    if prefix.joins:
-        return (Inner(script=" ".join(rest)),) if rest else ()
     if prefix.is_package and rest:
         after = rest[2:] if rest[1:2] == ("--",) else rest[1:]
         rest = (program_of(rest[0]).split("@")[0], *after)
-    cleans = prefix.cleans and not arguments.has("-E", "--preserve-env")
-    return tuple(evolve(inner, is_clean=cleans) for inner in _command(rest))
+    directory = arguments.value(*prefix.directory.split()) or ""
+    return tuple(evolve(inner, directory=directory) for inner in _command(rest))
 
 
 def _command(words: tuple[str, ...]) -> tuple[Inner, ...]:
     """Return the command that words are, with assignments before it as for ``env``."""
     environment = {}
-    position = 0
-    for word in words:
-        match = _ASSIGNMENT.fullmatch(word)
-        if match is None:
-            break
+    rest = words
+    while rest and (match := _ASSIGNMENT.fullmatch(rest[0])):
         environment[match[1]] = match[2]
-        position += 1
-    rest = tuple(words[position:])
+        rest = rest[1:]
     return (Inner(words=rest, environment=environment),) if rest else ()
 
 
-def _env(words: tuple[str, ...]) -> tuple[Inner, ...]:
-    valued = {"-u", "--unset", "-C", "--chdir", "-S", "--split-string"}
-    arguments = parse(words, valued, interspersed=False)
-    split = arguments.value("-S", "--split-string")
-    unset = [value for name, value in arguments.options if name in {"-u", "--unset"}]
-    positionals = (*(split or "").split(), *arguments.positionals)
-    is_clean = arguments.has("-i", "--ignore-environment") or positionals[:1] == ("-",)
-    return tuple(
-        evolve(
-            inner,
-            unset=tuple(unset),
-            is_clean=is_clean,
-            directory=arguments.value("-C", "--chdir") or "",
-        )
-        for inner in _command(positionals[positionals[:1] == ("-",) :])
-    )
-
-
-def _command_builtin(words: tuple[str, ...]) -> tuple[Inner, ...] | None:
-    arguments = parse(words, (), interspersed=False)
-    if arguments.has("-v", "-V"):
-        return None
-    return (Inner(words=arguments.positionals, builtins=True),) if arguments.positionals else ()
-
-
 def _exec(words: tuple[str, ...]) -> tuple[Inner, ...]:
-    arguments = parse(words, {"-a"}, interspersed=False)
-    rest = arguments.positionals
-    clean = arguments.has("-c")
-    return (Inner(words=rest, replaces_shell=True, is_clean=clean),) if rest else ()
+    rest = parse(words, {"-a"}, interspersed=False).positionals
+    return (Inner(words=rest, ends_shell=True),) if rest else ()
 
 
 def _xargs(words: tuple[str, ...]) -> tuple[Inner, ...]:
-    arguments = parse(words, _XARGS_VALUED.split(), interspersed=False)
-    placeholder = arguments.value("-I", "--replace", "-i")
-    if placeholder is None:
-        return _program((*arguments.positionals, UNKNOWN)) if arguments.positionals else ()
-    mark = placeholder or "{}"
-    return _program(tuple(word.replace(mark, UNKNOWN) for word in arguments.positionals))
+    return _program(_filled(words, _XARGS_VALUED))
+
+
+def _parallel(words: tuple[str, ...]) -> tuple[Inner, ...]:
+    end = words.index(":::") if ":::" in words else len(words)
+    return (Inner(script=" ".join(_filled(words[:end], _PARALLEL_VALUED))),)
+
+
+def _filled(words: tuple[str, ...], valued: str) -> tuple[str, ...]:
+    """Return a command into which something unknown is put, at its end if it does not say where."""
+    arguments = parse(words, valued.split(), interspersed=False)
+    place = arguments.value("-I", "--replace", "-i") or "{}"
+    filled = tuple(word.replace(place, UNKNOWN) for word in arguments.positionals)
+    return filled if filled != arguments.positionals or not filled else (*filled, UNKNOWN)
 
 
 def _program(words: tuple[str, ...]) -> tuple[Inner, ...]:
     return (Inner(words=words),) if words else ()
 
 
-def _parallel(words: tuple[str, ...]) -> tuple[Inner, ...]:
-    marks = [place for place, word in enumerate(words) if word in {":::", ":::+", "::::"}]
-    arguments = parse(
-        words[: marks[0]] if marks else words, _PARALLEL_VALUED.split(), interspersed=False
-    )
-    template = arguments.positionals
-    if arguments.has("-S", "--sshlogin"):
-        return ()
-    is_list = len(marks) == 1 and words[marks[0]] == ":::"
-    values = words[marks[0] + 1 :] if is_list else (UNKNOWN,)
-    found = []
-    for value in values[:_MAX_RUNS]:
-        filled = [word.replace("{}", value) for word in template]
-        plain = not any("{" in word for word in template)
-        found.append(Inner(script=" ".join([*filled, value] if plain else filled)))
-    return tuple(found)
-
-
 def _find(words: tuple[str, ...]) -> tuple[Inner, ...]:
     found: list[Inner] = []
-    current: list[str] | None = None
-    for word in words:
-        if current is None:
-            current = [] if word in {"-exec", "-execdir", "-ok", "-okdir"} else None
-        elif word == ";" or (word == "+" and current[-1:] == [UNKNOWN]):
-            found += _program(tuple(current))
-            current = None
-        else:
-            current.append(word.replace("{}", UNKNOWN))
+    for place, word in enumerate(words, start=1):
+        if word in {"-exec", "-execdir", "-ok", "-okdir"}:
+            command = takewhile(lambda one: one not in {";", "+"}, words[place:])
+            found += _program(tuple(one.replace("{}", UNKNOWN) for one in command))
     return tuple(found)
-
-
-def _su(words: tuple[str, ...]) -> tuple[Inner, ...]:
-    arguments = parse(words, {"-c", "--command", "-s", "--shell", "-g", "-G", "-w", "-u", "--user"})
-    script = arguments.value("-c", "--command")
-    if script is not None:
-        return (Inner(script=script, is_clean=True),)
-    return _program(arguments.positionals) if arguments.has("-u", "--user") else ()
 
 
 def _shell(words: tuple[str, ...]) -> tuple[Inner, ...]:
-    arguments = parse(
-        tuple(word for word in words if not word.startswith("+")),
-        {"-o", "-O", "--rcfile", "--init-file"},
-        interspersed=False,
-    )
+    options = tuple(word for word in words if not word.startswith("+"))
+    arguments = parse(options, {"-o", "-O", "--rcfile", "--init-file"}, interspersed=False)
     rest = arguments.positionals
     if arguments.has("-n"):
         return ()
@@ -185,12 +147,10 @@ def _shell(words: tuple[str, ...]) -> tuple[Inner, ...]:
         # A name that is unknown may stand for any number of words.
         values = None if UNKNOWN in rest[1:2] else rest[2:]
         return (Inner(script=rest[0], arguments=values),) if rest else ()
-    if arguments.has("-s") or rest == ("-",):
-        return (Inner(reads_script=True, arguments=rest if arguments.has("-s") else ()),)
-    if rest and rest[0] not in _STANDARD_INPUT:
-        # It runs a file, whose text is not here: the file counts as the program.
-        return _program(rest) if is_known(rest[0]) else ()
-    return (Inner(reads_script=True, arguments=rest[1:]),)
+    if not rest or arguments.has("-s") or rest[0] in {"-", *_STANDARD_INPUT}:
+        return (Inner(reads_script=True, arguments=rest if arguments.has("-s") else rest[1:]),)
+    # It runs a file, whose text is not here: the file counts as the program.
+    return _program(rest) if is_known(rest[0]) else ()
 
 
 def _eval(words: tuple[str, ...]) -> tuple[Inner, ...]:
@@ -198,30 +158,98 @@ def _eval(words: tuple[str, ...]) -> tuple[Inner, ...]:
 
 
 def _source(words: tuple[str, ...]) -> tuple[Inner, ...]:
-    if words and words[0] not in _STANDARD_INPUT:
-        return _program(words)
-    return (Inner(reads_script=True, same_shell=True),)
+    if not words or words[0] in _STANDARD_INPUT or not is_known(words[0]):
+        return (Inner(reads_script=True, same_shell=True),)
+    return (Inner(words=words, same_shell=True),)
+
+
+def _trap(words: tuple[str, ...]) -> tuple[Inner, ...]:
+    """Take what runs when the shell ends, with whatever variables it has then."""
+    runs = not _EXIT_SIGNALS.isdisjoint(words[1:]) and words[0] != "-"
+    return (Inner(script=words[0]),) if runs else ()
 
 
 _XARGS_VALUED: Final = (
     "-I -n -P -L -s -d -E -a --max-args --max-procs --max-lines --max-chars --delimiter"
     " --arg-file --process-slot-var"
 )
-_PARALLEL_VALUED: Final = (
-    "-j --jobs -n -N -L -a --arg-file -S --sshlogin --delay --timeout --retries -C --colsep"
-    " --joblog --results --halt --load --memfree --tagstring --workdir --wd"
-)
-_BUILTINS: Final[Mapping[str, Callable[[tuple[str, ...]], tuple[Inner, ...] | None]]] = {
-    **dict.fromkeys(("command", "builtin"), _command_builtin),
+_PARALLEL_VALUED: Final = "-j --jobs -n -N -a --arg-file --delay --timeout --retries --joblog"
+_HANDLERS: Final[Mapping[str, Callable[[tuple[str, ...]], tuple[Inner, ...]]]] = {
     "exec": _exec,
     "eval": _eval,
+    "trap": _trap,
     **dict.fromkeys((".", "source"), _source),
-}
-_HANDLERS: Final[Mapping[str, Callable[[tuple[str, ...]], tuple[Inner, ...]]]] = {
-    "env": _env,
     "xargs": _xargs,
     "parallel": _parallel,
     "find": _find,
-    **dict.fromkeys(("su", "runuser"), _su),
-    **dict.fromkeys(SHELLS, _shell),
+    **dict.fromkeys(("bash", "sh", "zsh", "dash", "ksh", "ash"), _shell),
+}
+
+_PLAIN: Final = _Prefix()
+_NPX: Final = _Prefix(
+    valued="-p --package -c --call -w --workspace", scripts="-c --call", is_package=True
+)
+_UVX: Final = _Prefix(
+    valued="--from --with --python -p --index --directory --project --env-file", is_package=True
+)
+_BEHIND_DASHES: Final = _Prefix(behind="--")
+_NIX: Final = _Prefix(behind="-c --command")
+
+_GLOBAL_FLAGS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("npm", "pnpm", "yarn", "bun"), "-C --dir --prefix --cwd -w --workspace --filter"
+    ),
+    "uv": "--directory --project --config-file --cache-dir",
+    "hatch": "-e --env -p --project",
+    "poetry": "-C --directory -P --project",
+    **dict.fromkeys(("pdm", "pipenv", "rye", "pipx", "bundle", "asdf", "direnv", "devbox"), ""),
+    **dict.fromkeys(("mise", "nix", "conda", "doppler", "op", "dotenvx", "rtk"), "-C --cd"),
+}
+"""Programs whose command follows a subcommand, with the valued flags before that."""
+
+_PREFIXES: Final[Mapping[str, _Prefix]] = {
+    "sudo": _Prefix(
+        valued="-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --role"
+        " --type",
+        directory="-D --chdir",
+    ),
+    "doas": _Prefix(valued="-u -C"),
+    "env": _Prefix(valued="-u --unset -C --chdir", directory="-C --chdir"),
+    **dict.fromkeys(("command", "builtin"), _Prefix(asks="-v -V")),
+    "nohup": _PLAIN,
+    "setsid": _PLAIN,
+    "busybox": _PLAIN,
+    "time": _Prefix(valued="-f -o --format --output"),
+    **dict.fromkeys(
+        ("timeout", "gtimeout"), _Prefix(valued="-s -k --signal --kill-after", skipped=1)
+    ),
+    "nice": _Prefix(valued="-n --adjustment"),
+    "stdbuf": _Prefix(valued="-i -o -e --input --output --error"),
+    "flock": _Prefix(valued="-w -E --timeout", skipped=1, scripts="-c --command"),
+    "script": _Prefix(
+        valued="-c --command -E -I -O -B -T -m -o", skipped=1, scripts="-c --command"
+    ),
+    "nix develop": _NIX,
+    "nix shell": _NIX,
+    **dict.fromkeys(("npx", "bunx", "pnpx", "npm exec", "npm x", "bun x"), _NPX),
+    **dict.fromkeys(("pnpm dlx", "yarn dlx"), _NPX),
+    **dict.fromkeys(("pnpm", "pnpm exec", "yarn", "yarn exec", "yarn run", "bun run"), _PLAIN),
+    **dict.fromkeys(("uvx", "uv tool run", "pipx run"), _UVX),
+    "uv run": _Prefix(
+        valued="--with --with-editable --with-requirements --python -p --project --directory"
+        " --package --extra --group --only-group --env-file --index -m --module"
+    ),
+    **dict.fromkeys(
+        ("poetry run", "pdm run", "pipenv run", "hatch run", "rye run", "bundle exec"), _PLAIN
+    ),
+    "conda run": _Prefix(valued="-n --name -p --prefix --cwd"),
+    "asdf exec": _PLAIN,
+    "direnv exec": _Prefix(skipped=1),
+    "devbox run": _PLAIN,
+    **dict.fromkeys(
+        ("mise exec", "mise x"),
+        _Prefix(valued="-c --command -j -C --cd", scripts="-c --command", behind="--"),
+    ),
+    **dict.fromkeys(("doppler run", "op run", "dotenvx run", "dotenv"), _BEHIND_DASHES),
+    **dict.fromkeys(("rtk", "rtk proxy", "rtk err", "rtk test", "rtk summary"), _PLAIN),
 }
