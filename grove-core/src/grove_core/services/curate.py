@@ -1,13 +1,10 @@
-"""Curation: archive, restore and supersede learnings, and show what is worth a look."""
+"""Curation: archive, restore and supersede learnings."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final
-
-from attrs import evolve
 
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
 from grove_core.memory.backends import FoundLearning
@@ -17,16 +14,14 @@ from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.services.decay import Aging, examine, examine_all, require_all_events
-from grove_core.services.history import find_events, find_successor
-from grove_core.stats.decay import UNUSED_SHOWINGS, DecayAssessment, DecayState
+from grove_core.services.history import find_successor
+from grove_core.services.result import Line, Result
+from grove_core.stats.decay import DecayState
 from grove_core.storage import files
-from grove_core.text import clean_line, counted
+from grove_core.text import clean_line
 
-REASON_LENGTH_MAX: Final = 200
-LATELY: Final = timedelta(days=30)
+_LONGEST_REASON: Final = 200
 _BY_HAND: Final = "by hand"
-_LONGEST_REASON: Final = 500
-_NO_EVENT: Final = "no event says when and why"
 _MOST_AT_ONCE: Final = 20
 
 
@@ -232,120 +227,35 @@ def _curated(learning: Learning, outcome: Outcome, detail: str) -> Curated:
 
 
 def _line(text: str) -> str:
-    return clean_line(text, REASON_LENGTH_MAX)
+    return clean_line(text, _LONGEST_REASON)
 
 
-# --- What is worth a look -------------------------------------------------------------------------
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class Remark(Value):
-    """A learning, and what is to be said about it."""
-
-    learning: Learning
-    assessment: DecayAssessment
-    reason: str
-    at: datetime | None = None
-    superseded_by: str | None = None
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class Overview(Value):
-    """What curation would look at, by the reason for it, and how every learning stands."""
-
-    sections: Mapping[str, Sequence[Remark]]
-    explained: Sequence[Remark]
-
-
-def overview(project: Project) -> Overview:
-    """Look at every learning that can be listed."""
-    examined = examine_all(project)
-    histories: dict[str, list[StatsEvent]] = {}
-    for logged in find_events(project, [Archived, Restored, Corrected]):
-        name = str(getattr(logged.event, "learning_id", ""))
-        histories.setdefault(name, []).append(logged.event)
-    successors = {old: one.learning for one in examined for old in one.learning.supersedes}
-    explained = [
-        _remark_on(one, histories.get(one.learning.id, ()), successors.get(one.learning.id))
-        for one in examined
-    ]
-    active = [one for one in explained if one.learning.status is LearningStatus.ACTIVE]
-    return Overview(
-        sections={
-            "going_stale": [one for one in active if one.assessment.is_stale],
-            "archived": _lately(explained, LearningStatus.ARCHIVED, project.now),
-            "superseded": _lately(explained, LearningStatus.SUPERSEDED, project.now),
-            "corrected": list(_corrected(active, histories)),
-            "never_used": [
-                evolve(one, reason=f"shown in {one.assessment.surfaced} sessions, used in none")
-                for one in active
-                if one.assessment.surfaced >= UNUSED_SHOWINGS and not one.assessment.referenced
-            ],
-            "never_shown": [
-                evolve(one, reason=f"written {one.learning.timestamp:%Y-%m-%d} and never shown")
-                for one in active
-                if not (one.assessment.surfaced or one.assessment.referenced)
-                and project.now - one.learning.timestamp > LATELY
-            ],
+def curation_result(
+    curated: Sequence[Curated], verb: str, *, dry_run: bool, nothing: str = ""
+) -> Result:
+    """Report what was done to each learning."""
+    by_outcome = {each: [one for one in curated if one.outcome is each] for each in Outcome}
+    changed = by_outcome[Outcome.CHANGED]
+    refused = [one.detail for one in by_outcome[Outcome.REFUSED]]
+    done = f"would be {verb}" if dry_run else verb
+    lines: list[Line] = []
+    for one in changed:
+        lines += [f"{done}  {one.learning_id}  {one.summary}", f"    {one.detail}"]
+    lines += [(one.detail, "dim") for one in by_outcome[Outcome.UNCHANGED]]
+    return Result(
+        document={
+            "dry_run": dry_run,
+            **{
+                outcome.value: [
+                    {"id": one.learning_id, "summary": one.summary, "detail": one.detail}
+                    for one in ones
+                ]
+                for outcome, ones in by_outcome.items()
+            },
+            **({"error": "; ".join(refused)} if refused else {}),
         },
-        explained=sorted(explained, key=_order),
+        lines=lines if curated else [nothing],
+        ids=[one.learning_id for one in changed],
+        exit_code=1 if refused else 0,
+        warnings=refused,
     )
-
-
-def _remark_on(one: Aging, events: Sequence[StatsEvent], successor: Learning | None) -> Remark:
-    """Say how a learning stands to the rule, or what put it out of sight."""
-    remark = Remark(
-        learning=one.learning, assessment=one.assessment, reason=one.assessment.explanation
-    )
-    # A log comes with a clone, as its learnings do: its texts are cleaned.
-    if one.learning.status is LearningStatus.ARCHIVED:
-        for last in reversed(events):
-            if isinstance(last, Archived):
-                why = f": {clean_line(last.reason, _LONGEST_REASON)}" if last.reason else ""
-                return evolve(remark, reason=f"archived {last.ts:%Y-%m-%d}{why}", at=last.ts)
-        return evolve(remark, reason=f"archived; {_NO_EVENT}")
-    if one.learning.status is not LearningStatus.SUPERSEDED:
-        return remark
-    for last in reversed(events):
-        if isinstance(last, Corrected) and last.superseded_by:
-            new_id = clean_line(last.superseded_by, _LONGEST_REASON)
-            reason = f"superseded {last.ts:%Y-%m-%d} by {new_id}{_quoted(last.why)}"
-            return evolve(remark, reason=reason, at=last.ts, superseded_by=new_id)
-    if successor is None:
-        return evolve(remark, reason=f"superseded; {_NO_EVENT}")
-    reason = f"superseded by {successor.id}"
-    return evolve(remark, reason=reason, at=successor.timestamp, superseded_by=successor.id)
-
-
-def _lately(explained: Sequence[Remark], status: LearningStatus, now: datetime) -> list[Remark]:
-    """Choose what has got a status within 30 days, newest first."""
-    dated = [
-        (one.at, one)
-        for one in explained
-        if one.learning.status is status and one.at is not None and now - one.at <= LATELY
-    ]
-    return [one for _, one in sorted(dated, key=lambda each: each[0], reverse=True)]
-
-
-def _corrected(
-    active: Sequence[Remark], histories: Mapping[str, Sequence[StatsEvent]]
-) -> Iterator[Remark]:
-    for one in active:
-        history = histories.get(one.learning.id, ())
-        events = [each for each in history if isinstance(each, Corrected)]
-        if events:
-            times = counted(len(events), "time")
-            last = events[-1]
-            why = f"last {last.ts:%Y-%m-%d}; still active{_quoted(last.why)}"
-            yield evolve(one, reason=f"said to be wrong {times}, {why}", at=last.ts)
-
-
-def _quoted(why: str | None) -> str:
-    return f': "{clean_line(why, _LONGEST_REASON)}"' if why else ""
-
-
-def _order(one: Remark) -> tuple[int, float]:
-    """Active ones first, the soonest due first; then what went last."""
-    position = list(LearningStatus).index(one.learning.status)
-    went = one.at.timestamp() if one.at is not None else 0.0
-    return position, one.assessment.days_left if position == 0 else -went

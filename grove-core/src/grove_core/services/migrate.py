@@ -3,40 +3,33 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from attrs import evolve
 
 from grove_core.codec import event_from_line
 from grove_core.config.edit import render_default_config, with_setting
+from grove_core.config.load import load_config
 from grove_core.errors import CodecError, ConfigError, StorageError
 from grove_core.event_log import shared_event_files
 from grove_core.model.memory import StorageLayout
-from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Repair
 from grove_core.project import Project
+from grove_core.services.result import Line, Result
 from grove_core.storage import files
 from grove_core.storage.paths import project_key
-from grove_core.text import is_conflict_marker
+from grove_core.text import counted, is_conflict_marker
+
+T = TypeVar("T")
 
 # Every learning may be a file that is written to the disk for good.
-RELOCATE_SECONDS: Final = 900.0
-REPAIR_SECONDS: Final = 120.0
+_SECONDS: Final = 900.0
 # Writing a file takes less, also where another machine shares it.
 _LEFTOVER_SECONDS: Final = 10.0
 _FILE_MODE: Final = 0o644
 
 
-@frozen(kw_only=True)
-class Migration:
-    """What was moved, or would be."""
-
-    setting_changed: bool
-    learnings: Sequence[str]
-    faults: Sequence[str]
-
-
-def migrate(project: Project, layout: StorageLayout, *, dry_run: bool) -> Migration:
+def migrate(project: Project, layout: StorageLayout, *, dry_run: bool) -> Result:
     """Bring a project into a layout: first the setting, so that nothing new is misplaced."""
     if not project.files.initialised:
         raise StorageError(f"{project.root} has no .grove; grove init makes one")
@@ -46,26 +39,55 @@ def migrate(project: Project, layout: StorageLayout, *, dry_run: bool) -> Migrat
             if not folder.is_symlink():
                 files.remove_leftovers(folder, _LEFTOVER_SECONDS)
     changed = _set_layout(project, layout, dry_run=dry_run)
-    moved: list[str] = []
-    faults: list[str] = []
     context = evolve(project.backend_context, layout=layout)
+    moved, faults = _ask_backends(project, "relocate", str, context, dry_run)
+    warnings = [*faults]
+    in_force = load_config(project.paths.home, project.root, project.environment).config
+    if not dry_run and in_force.storage.layout.value not in ("auto", layout.value):
+        warnings.append(
+            f"storage.layout is still {in_force.storage.layout.value} here: something stronger than"
+            " the project's configuration sets it; grove config get storage.layout tells what"
+        )
+    verb = "would be" if dry_run else "are"
+    done = f'storage.layout = "{layout.value}" {"would be" if dry_run else "is"} set'
+    return Result(
+        document={
+            "layout": layout,
+            "dry_run": dry_run,
+            "setting_changed": changed,
+            "learnings": moved,
+            "events": [],  # of an older grove: logs were moved as well
+            "error": "; ".join(faults) or None,
+        },
+        lines=[
+            *([done] if changed else []),
+            *moved,
+            f"{counted(len(moved), 'learning')} {verb} moved",
+        ],
+        ids=[one.partition(":")[0] for one in moved],
+        exit_code=1 if faults else 0,
+        warnings=warnings,
+    )
+
+
+def _ask_backends(
+    project: Project, name: str, kind: type[T], *arguments: object
+) -> tuple[list[T], list[str]]:
+    """Ask every active backend that cares for its files; one may write each for good."""
+    found: list[T] = []
+    faults: list[str] = []
     for state in project.library.states:
-        if not state.is_active or state.spec.relocate is None:
+        function = getattr(state.spec, name)
+        if not state.is_active or function is None:
             continue
         done = project.plugins.call_for_list(
-            state.provided,
-            "relocate",
-            str,
-            state.spec.relocate,
-            context,
-            dry_run,
-            seconds=RELOCATE_SECONDS,
+            state.provided, name, kind, function, *arguments, seconds=_SECONDS
         )
         if done is None:
-            faults.append(f"the backend {state.spec.name} could not move its learnings")
+            faults.append(f"the backend {state.spec.name} could not {name} its files")
         else:
-            moved += done
-    return Migration(setting_changed=changed, learnings=moved, faults=faults)
+            found += done
+    return found, faults
 
 
 def _set_layout(project: Project, layout: StorageLayout, *, dry_run: bool) -> bool:
@@ -91,25 +113,40 @@ def _set_layout(project: Project, layout: StorageLayout, *, dry_run: bool) -> bo
     return True
 
 
-def find_repairs(project: Project) -> tuple[Sequence[Repair], Sequence[str]]:
-    """Look for files that merges have spoilt; the second result says what could not be read."""
-    found: list[Repair] = []
-    faults: list[str] = []
-    context = project.backend_context
-    for state in project.library.states:
-        if not state.is_active or state.spec.repair is None:
-            continue
-        done = project.plugins.call_for_list(
-            state.provided, "repair", Repair, state.spec.repair, context, seconds=REPAIR_SECONDS
-        )
-        if done is None:
-            faults.append(f"the backend {state.spec.name} could not look at its files")
-        else:
-            found += done
-    return [*found, *_repairs_of_logs(project)], faults
+def repair(project: Project, *, dry_run: bool) -> Result:
+    """Repair files that merges have spoilt, and name what is left to do by hand."""
+    found, faults = _ask_backends(project, "repair", Repair, project.backend_context)
+    repairs = [*found, *_repairs_of_logs(project)]
+    backup = None if dry_run else _make_repairs(project, repairs)
+    lines: list[Line] = []
+    for one in repairs:
+        name = one.path.relative_to(project.root)
+        verb = "would repair" if dry_run else "repaired"
+        # The lines have moved, so in a dry run these are numbers of what would be written.
+        where = "in the repaired file " if dry_run and one.after != one.before else ""
+        lines += [f"{verb} {name} {line}" for line in one.repaired]
+        lines += [(f"left to repair by hand: {where}{name} {line}", "yellow") for line in one.left]
+    if backup is not None:
+        lines.append(f"the files as they were: {backup}")
+    if not repairs and not faults:
+        lines.append("There is nothing to repair.")
+    return Result(
+        document={
+            "dry_run": dry_run,
+            "files": [
+                {"path": one.path, "repaired": one.repaired, "left": one.left} for one in repairs
+            ],
+            "backup": backup,
+            "error": "; ".join(faults) or None,
+        },
+        lines=lines,
+        ids=[str(one.path) for one in repairs],
+        exit_code=1 if faults or any(one.left for one in repairs) else 0,
+        warnings=faults,
+    )
 
 
-def make_repairs(project: Project, repairs: Sequence[Repair]) -> Path | None:
+def _make_repairs(project: Project, repairs: Sequence[Repair]) -> Path | None:
     """Write the repaired files; the old ones are kept in grove's own directory."""
     changed = [one for one in repairs if one.after != one.before]
     if not changed:

@@ -6,7 +6,7 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core.errors import GroveError
+from grove_core.errors import GroveError, StorageError
 from grove_core.identifiers import new_learning_id
 from grove_core.memory.library import Stored
 from grove_core.model.learning import (
@@ -16,9 +16,13 @@ from grove_core.model.learning import (
 from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.project import Project
 from grove_core.reflection.pipeline import AcceptedCandidate, learning_from
+from grove_core.services.result import Line, Result
+from grove_core.services.sync import synchronise, with_server
 from grove_core.storage import files
+from grove_core.text import clean_line, counted
 
 SESSION_BACKEND: Final = "session"
+_LONGEST_NOTE: Final = 500
 _LOCK_SECONDS: Final = 30.0
 _SLOW_LOCK_SECONDS: Final = 300.0
 
@@ -110,11 +114,6 @@ def alone(project: Project, *, waits: bool = True) -> Iterator[None]:
         yield
 
 
-def deliver_all(project: Project) -> Sequence[Receipt]:
-    """Deliver what waits for the project's backends, as long as no other process does."""
-    return _deliver(project, in_a_hurry=False)
-
-
 def deliver_outbox(project: Project) -> None:
     """Try to deliver what an earlier reflection had to leave; a failure is logged."""
     try:
@@ -135,3 +134,74 @@ def _deliver(project: Project, *, in_a_hurry: bool) -> Sequence[Receipt]:
             f"{receipt.learning_id} was delivered from the outbox to {receipt.backend}{note}",
         )
     return receipts
+
+
+# --- flush ----------------------------------------------------------------------------------------
+
+
+def flush(project: Project, *, dry_run: bool, in_background: bool) -> Result:
+    """Deliver what waits for a backend, and bring backends and their servers into line."""
+    receipts: list[Receipt] = []
+    faults: list[str] = []
+    received = 0
+    if not dry_run:
+        # A hook has begun what is done in the background: that leaves the work tree as it is.
+        if not in_background:
+            try:
+                receipts += _deliver(project, in_a_hurry=False)
+            except StorageError as error:
+                busy = "another process stores learnings of this project just now"
+                faults.append(f"{busy}: {error}")
+        for name, done in synchronise(project, asked=not in_background):
+            receipts += done.delivered
+            received += done.received
+            faults += [f"{name}: {done.fault}"] if done.fault else []
+    waiting, unreadable = _waiting(project), project.outbox.unreadable()
+    if waiting and not dry_run:
+        stay = f"{counted(len(waiting), 'learning')} could not be delivered and"
+        wait = "waits" if len(waiting) == 1 else "wait"
+        faults.append(f"{stay} {wait} on; `grove backends` says what is wrong")
+    elif unreadable and not dry_run:
+        faults.append(f"{counted(len(unreadable), 'file')} of the outbox cannot be read")
+    came = f"{counted(received, 'learning')} came from the server, new or changed"
+    return Result(
+        document={
+            "dry_run": dry_run,
+            "delivered": receipts,
+            "waiting": [{"id": one, "summary": text} for one, text in waiting.items()],
+            "received": received,
+            "unreadable": unreadable,
+            **({"error": "; ".join(faults)} if faults else {}),
+        },
+        lines=[
+            *(line for receipt in receipts for line in _receipt_lines(project, receipt)),
+            *((f"waits  {one}  {text}", "yellow") for one, text in waiting.items()),
+            *((f"cannot be read, and stays  {path}", "yellow") for path in unreadable),
+            *([came] if received else []),
+            *([] if receipts or waiting or unreadable else ["Nothing waits."]),
+        ],
+        ids=[one.learning_id for one in receipts],
+        exit_code=1 if faults else 0,
+        warnings=faults,
+    )
+
+
+def _waiting(project: Project) -> dict[str, str]:
+    """Return the summaries of what waits in the outbox, and for servers, by id."""
+    outbox = project.outbox.entries(project.root)
+    waiting = {one.learning.id: one.learning.summary for one in outbox}
+    ids = (learning_id for one in with_server(project) for learning_id in one.waiting)
+    return waiting | {one: _summary_of(one, project) for one in ids}
+
+
+def _summary_of(learning_id: str, project: Project) -> str:
+    entry = project.finder.get(learning_id)
+    return "" if entry is None else str(entry.fields()["summary"])
+
+
+def _receipt_lines(project: Project, receipt: Receipt) -> list[Line]:
+    state = f"{receipt.status.value} in {receipt.backend}"
+    summary = _summary_of(receipt.learning_id, project)
+    note = clean_line(receipt.note, _LONGEST_NOTE)
+    line = f"{state}  {receipt.learning_id}  {summary}"
+    return [line, (f"        {note}", "yellow")] if note else [line]
