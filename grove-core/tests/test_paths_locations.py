@@ -34,7 +34,8 @@ def test_home_follows_the_environment(environment, expected):
 ROOTS = {
     # what there is (files as well as directories), where the work begins, the root
     "the nearest .grove": ("outer/.grove/ outer/inner/.grove/", "outer/inner/src", "outer/inner"),
-    "one above before a nearer .git": ("outer/.grove/ outer/in/.git/", "outer/in", "outer"),
+    "not above a work tree": ("outer/.grove/ outer/in/.git/", "outer/in/src", "outer/in"),
+    "below its top": ("outer/.git/ outer/in/.grove/", "outer/in/src", "outer/in"),
     "no .grove but a .git": ("outer/.git/", "outer/src", "outer"),
     "a file of that name is none": ("project/.grove", "project/src", "project/src"),
     "grove's own directory is none": ("user/.grove/", "user/work", "user/work"),

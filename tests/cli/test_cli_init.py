@@ -56,6 +56,18 @@ def hooks_of(path):
     return json.loads(path.read_text())["hooks"]
 
 
+def test_a_repository_below_a_project_is_its_own(world):
+    inner = world.project / "inner"
+    (inner / "src").mkdir(parents=True)
+    (world.project / ".grove").mkdir()
+    subprocess.run(["git", "init", "-q", inner], check=True)
+    world.lent.append(inner)
+    out, _ = run(world, cwd=inner / "src")
+    assert out.splitlines()[0] == f"project {inner}"
+    assert f"note: {world.project} has a .grove, too: that is another project" in out
+    assert (inner / ".grove" / "config.toml").is_file()
+
+
 def test_what_is_there_stays_and_a_second_run_changes_nothing(world, local):
     local.parent.mkdir()
     text = '{\n    "model": "opus",\n    "hooks": {\n        "Stop": []\n    }\n}\n'

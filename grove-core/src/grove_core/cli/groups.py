@@ -109,10 +109,10 @@ def offered_help_lines(ctx: click.Context, *, fresh: bool = False) -> Mapping[st
 
 def _read_or_ask(ctx: click.Context, *, fresh: bool) -> Mapping[str, str]:
     from grove_core.hooks.fast import home
+    from grove_core.storage.paths import project_root
 
     environment, start = look(), _start(ctx)
-    above = (one for one in (start, *start.parents) if (one / ".grove").is_dir())
-    root = next(above, start)
+    root = project_root(start, Path(home()))
     state = [_CACHE_FORMAT, environment, fingerprint(str(root), home(), "")]
     known: dict[str, str] | None = None if fresh else read_cached(home(), "commands", state)
     if known is not None:

@@ -42,19 +42,20 @@ def _absolute(variable: str, path: str) -> Path:
 
 
 def project_root(start: Path, home: Path) -> Path:
-    """Find the root of the project that a directory belongs to."""
+    """Find the root of a directory's project: never above the top of its git work tree."""
     try:
         real = Path(os.path.realpath(start))
     except (OSError, ValueError):
         return start
-    places = (real, *real.parents)
-    for place in places:
-        if _is_grove_directory(place / _GROVE, home):
-            return place
-    for place in places:
-        if _is_git_entry(place / _GIT):
+    for place in (real, *real.parents):
+        if _is_grove_directory(place / _GROVE, home) or _is_git_entry(place / _GIT):
             return place
     return real
+
+
+def outer_project(root: Path, home: Path) -> Path | None:
+    """Find a project that a git work tree lies in, and is not part of."""
+    return next((one for one in root.parents if _is_grove_directory(one / _GROVE, home)), None)
 
 
 def _is_grove_directory(path: Path, home: Path) -> bool:
