@@ -68,6 +68,22 @@ def test_a_repository_below_a_project_is_its_own(world):
     assert (inner / ".grove" / "config.toml").is_file()
 
 
+def test_git_is_asked_and_told(world, local):
+    subprocess.run(["git", "init", "-q", world.project], check=True)
+    (world.project / ".gitignore").write_text("*.jsonl\n")
+    exclude = world.project / ".git" / "info" / "exclude"
+    before = exclude.read_bytes()
+    out, _ = run(world, "--hooks")
+    assert "ignores .grove/stats/DAY.jsonl by the rule *.jsonl (.gitignore, line 1)" in out
+    assert "/.claude/settings.local.json" in exclude.read_text().splitlines()
+    attributes = (world.project / ".grove" / ".gitattributes").read_text().splitlines()
+    assert attributes == ["*.jsonl merge=union", "stats/* linguist-generated -diff"]
+    run(world, "--hooks")
+    assert exclude.read_text().count("settings.local.json") == 1
+    run(world, "--uninstall")
+    assert exclude.read_bytes() == before
+
+
 def test_what_is_there_stays_and_a_second_run_changes_nothing(world, local):
     local.parent.mkdir()
     text = '{\n    "model": "opus",\n    "hooks": {\n        "Stop": []\n    }\n}\n'
@@ -292,7 +308,8 @@ def test_a_merge_driver_of_an_older_grove_is_taken_out(project):
     driver = "grove merge-driver %O %A %B -- %P; case $? in 0) ;; 65) exit 1;; esac"
     attributes = project.project / ".grove" / ".gitattributes"
     attributes.parent.mkdir()
-    for text in ("*.jsonl merge=union\n", "*.jsonl merge=ours\n# mine\n"):
+    stats = "stats/* linguist-generated -diff\n"
+    for text in (f"*.jsonl merge=union\n{stats}", f"*.jsonl merge=ours\n# mine\n{stats}"):
         project.git("config", "merge.grove.name", "learnings of grove, merged entry by entry")
         project.git("config", "merge.grove.driver", driver)
         attributes.write_text(f"{text}learnings.md merge=grove\nlearnings/*.md merge=grove\n")

@@ -143,8 +143,9 @@ class World:
     def watched(self):
         """Asserts that only grove's own files change."""
         git = self.project / ".git"
-        # `grove init` takes the merge driver of an older grove out of git's configuration.
-        own = (self.grove_home, self.project / ".grove", self.others, *self.lent, git / "config")
+        # `grove init` takes an older grove's merge driver out, and has git leave settings out.
+        clone = (git / "config", git / "info")
+        own = (self.grove_home, self.project / ".grove", self.others, *self.lent, *clone)
         own = {str(path) for path in own}
         before = signatures(self.folder, apart_from=own)
         yield

@@ -26,7 +26,6 @@ from grove_core.install.record import FileChange
 from grove_core.model.memory import StorageLayout
 from grove_core.project import Project
 from grove_core.services.packages import cache_around, how_to_install
-from grove_core.storage.paths import outer_project
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -107,7 +106,6 @@ def _install(
     project: Project, options: InitOptions, *, dry_run: bool, diff: bool, asks: bool
 ) -> Result:
     previous, program = recorded_program(project), find_program()
-    home = project.paths.home
     cache = cache_around(Path(sys.prefix))
     if cache is not None:
         program = None  # what is written down must be there tomorrow
@@ -122,8 +120,6 @@ def _install(
     if cache is not None:
         cleared = f"this grove runs from the cache {cache}, which is cleared"
         plan.notes.append(f"{cleared}. {how_to_install()}")
-    if outer := outer_project(project.root, home):
-        plan.notes.append(f"{outer} has a .grove, too: that is another project")
     if not project.library.project_backends:
         plan.notes.append("no memory backend is installed: grove doctor says which one to install")
     if not dry_run:

@@ -9,7 +9,7 @@ from typing import Final
 
 from grove_core import git
 from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
-from grove_core.install.plan import has_merge_driver
+from grove_core.install.clone import has_merge_driver
 
 _MEBIBYTE: Final = 1024 * 1024
 _FULL: Final = 1

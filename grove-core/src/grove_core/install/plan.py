@@ -14,7 +14,6 @@ from attrs import Factory, define, frozen
 
 from grove_core.config.edit import render_default_config
 from grove_core.errors import CodecError, GroveError, StorageError
-from grove_core.git import find_top, run_git
 from grove_core.hosts import claude_settings as client
 from grove_core.hosts.claude_hooks import (
     ALLOW_RULE,
@@ -23,10 +22,12 @@ from grove_core.hosts.claude_hooks import (
     hook_groups,
     hook_groups_with_server,
 )
+from grove_core.install import clone
 from grove_core.install.record import FileChange, InstallationRecord, read_own
 from grove_core.plugins.descriptors import EnabledWhen
 from grove_core.project import Project
 from grove_core.storage import files
+from grove_core.storage.paths import outer_project
 from grove_core.ticketing import TicketSystem
 
 _ADVICE: Final = (
@@ -35,11 +36,6 @@ _ADVICE: Final = (
 )
 _RESTART: Final = "start a new session of the client: it reads its settings when it starts"
 _RULES: Final = Path(__file__).with_name("rules.md")
-_SECONDS: Final = 5.0
-_UNION: Final = "*.jsonl merge=union"
-# What versions before 0.2 wrote and registered.
-_OLD_ATTRIBUTES: Final = frozenset({"learnings.md merge=grove", "learnings/*.md merge=grove"})
-_OLD_DRIVER: Final = "merge-driver %O %A %B"
 
 
 @frozen(kw_only=True)
@@ -62,6 +58,7 @@ class Plan:
     own: list[FileChange] = Factory(list)
     changes: list[FileChange] = Factory(list)
     notes: list[str] = Factory(list)
+    private: list[str] = Factory(list)
 
     @property
     def kept(self) -> list[Path]:
@@ -88,13 +85,15 @@ class Plan:
             files.replace_text(self.project.paths.program_file, f"{program}\n")
         for change in (*self.own, *self.changes):
             change.make(self.project.root)
-        drop_merge_driver(self.project.root)
+        clone.drop_merge_driver(self.project.root)
+        clone.exclude(self.project.root, self.private)
 
     def take_back(self) -> None:
         """Change the client's files back, and forget that init was there."""
         for change in self.changes:
             change.make(self.project.root)
-        drop_merge_driver(self.project.root)
+        clone.drop_merge_driver(self.project.root)
+        clone.include_again(self.project.root)
         self.record.remove()
         for change in self.own:
             change.path.unlink(missing_ok=True)
@@ -124,6 +123,9 @@ def plan_for(project: Project, options: InitOptions, program: str | None) -> Pla
     """Plan everything; nothing is written."""
     record = InstallationRecord(project.paths, project.root)
     plan = Plan(project, record, own=list(_project_files(project)))
+    plan.notes += clone.swallowed(project.root)
+    if outer := outer_project(project.root, project.paths.home):
+        plan.notes.append(f"{outer} has a .grove, too: that is another project")
     if options.hooks and program:
         _plan_hooks(plan, options, program)
     if options.rules:
@@ -140,14 +142,9 @@ def _project_files(project: Project) -> Iterator[FileChange]:
     config, attributes = _own_files(project)
     if not os.path.lexists(config):
         yield FileChange(path=config, before=None, after=render_default_config())
-    # Git is to keep both sides' lines of records, and to forget the driver of older versions.
     before = read_own(attributes, project.root)
-    lines = (before or "").splitlines()
-    kept = [line for line in lines if line.strip() not in _OLD_ATTRIBUTES]
-    if not any(line.split()[:1] == ["*.jsonl"] for line in kept):
-        kept.append(_UNION)
-    if kept != lines:
-        after = "".join(f"{line}\n" for line in kept)
+    after = clone.attributes(before or "")
+    if before != after:
         yield FileChange(path=attributes, before=before, after=after)
 
 
@@ -172,11 +169,10 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
     plan.notes.append(_RESTART if plan.changes else f"{name} holds the hooks already")
     if plan.changes and not options.allow:
         plan.notes.append(_ADVICE)
-    plan.notes += [
-        f"git does not ignore {one}, which is yours alone: add that line to .git/info/exclude"
-        for one in (change.name(root) for change in plan.changes if not options.shared)
-        if find_top(root) is not None and not run_git(root, _SECONDS, "check-ignore", one)
-    ]
+    if not options.shared:
+        names = [change.name(root) for change in plan.changes]
+        plan.private = [name for name in names if not clone.is_left_out(root, name)]
+    plan.notes += [f"git is told to ignore {name}, which is yours alone" for name in plan.private]
 
 
 def running_hooks(
@@ -263,18 +259,6 @@ def _without_own(plan: Plan, path: Path, *, keep: bool) -> FileChange:
         )
         after = before
     return FileChange(path=path, before=before, after=after)
-
-
-def has_merge_driver(root: Path) -> bool:
-    """Return whether a version before 0.2 has registered its merge driver in the clone."""
-    words = ("config", "--local", "--get", "merge.grove.driver")
-    return find_top(root) is not None and _OLD_DRIVER in (run_git(root, _SECONDS, *words) or "")
-
-
-def drop_merge_driver(root: Path) -> None:
-    """Take that merge driver out of the clone."""
-    if has_merge_driver(root):
-        run_git(root, _SECONDS, "config", "--local", "--remove-section", "merge.grove")
 
 
 def find_program() -> str | None:

@@ -1,0 +1,89 @@
+"""What ``grove init`` asks of git, and tells it, in a person's clone."""
+
+from collections.abc import Iterable, Iterator
+from itertools import dropwhile
+from pathlib import Path
+from typing import Final
+
+from grove_core.git import find_top, run_git
+from grove_core.storage import files
+
+_SECONDS: Final = 5.0
+_ATTRIBUTES: Final = {
+    "*.jsonl": "*.jsonl merge=union",  # both sides' lines of records are kept
+    "stats/*": "stats/* linguist-generated -diff",  # nobody reviews events
+}
+# What versions before 0.2 wrote and registered.
+_OLD_ATTRIBUTES: Final = frozenset({"learnings.md merge=grove", "learnings/*.md merge=grove"})
+_OLD_DRIVER: Final = "merge-driver %O %A %B"
+_COMMITTED: Final = ("config.toml", ".gitattributes", "learnings/ID.md", "stats/DAY.jsonl")
+_HEADING: Final = "# by grove init; grove init --uninstall takes it out"
+
+
+def attributes(text: str) -> str:
+    """Return what ``.grove/.gitattributes`` should say; lines of a person stay."""
+    lines = [line for line in text.splitlines() if line.strip() not in _OLD_ATTRIBUTES]
+    known = {line.split()[0] for line in lines if line.strip()}
+    lines += [line for pattern, line in _ATTRIBUTES.items() if pattern not in known]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def swallowed(root: Path) -> Iterator[str]:
+    """Name the rules by which git would leave out what is to be committed of ``.grove``."""
+    names = [f".grove/{name}" for name in _COMMITTED]
+    told = run_git(root, _SECONDS, "check-ignore", "--verbose", "--no-index", "--", *names)
+    rules = {line.partition("\t")[0]: line.partition("\t")[2] for line in (told or "").splitlines()}
+    for rule, name in rules.items():
+        place, number, pattern = rule.rsplit(":", 2)
+        yield (
+            f"git ignores {name} by the rule {pattern} ({place}, line {number}):"
+            " add the line !.grove/** below it"
+        )
+
+
+def is_left_out(root: Path, name: str) -> bool:
+    """Return whether git leaves a file out, or there is no repository."""
+    return find_top(root) is None or bool(run_git(root, _SECONDS, "check-ignore", "--", name))
+
+
+def exclude(root: Path, names: Iterable[str]) -> None:
+    """Have git leave files out in this clone alone."""
+    path, top = _exclude_file(root), find_top(root)
+    rules = [f"/{(root / name).relative_to(top).as_posix()}" for name in names] if top else []
+    if path and rules:
+        _write_exclude(path, [*_read_exclude(path), _HEADING, *rules])
+
+
+def include_again(root: Path) -> None:
+    """Take out what was excluded."""
+    path = _exclude_file(root)
+    lines = _read_exclude(path) if path else []
+    if path and _HEADING in lines:
+        start = lines.index(_HEADING)
+        rest = dropwhile(lambda line: line.startswith("/"), lines[start + 1 :])
+        _write_exclude(path, [*lines[:start], *rest])
+
+
+def _exclude_file(root: Path) -> Path | None:
+    named = run_git(root, _SECONDS, "rev-parse", "--git-path", "info/exclude")
+    return root / named.rstrip("\n") if named else None
+
+
+def _read_exclude(path: Path) -> list[str]:
+    return (files.read_text(path) or "").splitlines()
+
+
+def _write_exclude(path: Path, lines: list[str]) -> None:
+    files.replace_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def has_merge_driver(root: Path) -> bool:
+    """Return whether a version before 0.2 has registered its merge driver in the clone."""
+    words = ("config", "--local", "--get", "merge.grove.driver")
+    return find_top(root) is not None and _OLD_DRIVER in (run_git(root, _SECONDS, *words) or "")
+
+
+def drop_merge_driver(root: Path) -> None:
+    """Take that merge driver out of the clone."""
+    if has_merge_driver(root):
+        run_git(root, _SECONDS, "config", "--local", "--remove-section", "merge.grove")
