@@ -86,7 +86,7 @@ def test_what_its_backend_cannot_take_waits_is_found_and_is_delivered_as_it_has_
     if fault == "not there":
         place.primary = "memory"
     place.memory.down, place.memory.available = fault == "down", fault == "down"
-    receipt = place.store(a_learning()).receipt
+    receipt = place.store(a_learning())
     assert (receipt.backend, receipt.status) == ("memory", ReceiptStatus.QUEUED)
     assert place.deliver() == []
     assert place.everywhere() == ([], [], ["cl_1"])
@@ -121,8 +121,8 @@ def test_a_team_learning_goes_to_a_backend_that_git_does_not_ignore(place, ignor
     place.root.joinpath(".gitignore").write_text(f"{ignored}\n")
     subprocess.run(["git", "init", "-q", str(place.root)], check=True)
     stored = place.store(a_learning(scope=Scope.TEAM))
-    assert (stored.receipt.backend, "git ignores" in "".join(stored.notes)) == (backend, noted)
-    assert place.store(a_learning("cl_2")).receipt.backend == "memory"
+    assert (stored.backend, "git ignores" in stored.note) == (backend, noted)
+    assert place.store(a_learning("cl_2")).backend == "memory"
 
 
 def test_where_nothing_can_keep_it_that_is_an_error(place, tmp_path):

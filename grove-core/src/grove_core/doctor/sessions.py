@@ -81,7 +81,7 @@ def outbox(examination: Examination) -> Iterator[CheckResult]:
     for path in waiting.unreadable():
         fix = "Look into it and correct it by hand; it holds a learning that was accepted"
         yield broken(f"{path} cannot be read", fix)
-    for entry in waiting.stranded():
+    for entry in (one for one in waiting.entries() if one.is_stranded):
         fix = 'Write the folder that the project has moved to as "root" there; or delete the file'
         yield warning(f"{entry.path} waits for {entry.root}, which is gone", fix)
     for one in project.library.freshness():

@@ -31,7 +31,6 @@ from grove_core.model.memory import (
     ReceiptStatus,
     Synchronised,
 )
-from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Freshness
 
 WRITE_SECONDS: Final = 5.0
@@ -50,38 +49,22 @@ _NOT_ASKED: Final = Health(ok=True, detail="not asked here: `grove backends` ask
 T = TypeVar("T")
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class Stored(Value):
-    """What became of a learning."""
-
-    receipt: Receipt
-    notes: tuple[str, ...] = ()
-
-
 class MemoryLibrary(AvailableBackends):
     """All memory backends that are available in a project."""
 
     has_written = False
 
-    def store(self, target: OpenBackend, learning: Learning, now: datetime) -> Stored:
+    def store(self, target: OpenBackend, learning: Learning, now: datetime) -> Receipt:
         """Write a learning, or have it wait in the outbox until its backend can take it."""
         awaited = self.awaited(learning.scope)
         receipt = None if awaited else self.write(target, learning)
         if receipt is not None:
-            return Stored(receipt=receipt, notes=self._notes(target, learning, receipt))
+            return receipt
         assert self._outbox is not None, "a library that stores has an outbox"
         self._outbox.put(learning, self._context.root, now)
         self.has_written = True
         name = awaited or target.backend.name
-        queued = ReceiptStatus.QUEUED
-        return Stored(receipt=Receipt(learning_id=learning.id, status=queued, backend=name))
-
-    def _notes(self, target: OpenBackend, learning: Learning, receipt: Receipt) -> tuple[str, ...]:
-        notes = [receipt.note] if receipt.note else []
-        if learning.scope is Scope.TEAM and not self.is_shared(target):
-            unseen = f"git ignores what {receipt.backend} writes here, so the team does not see it"
-            notes.append(f"{unseen}, and no other backend here is shared")
-        return tuple(notes)
+        return Receipt(learning_id=learning.id, status=ReceiptStatus.QUEUED, backend=name)
 
     def deliver(self, *, in_a_hurry: bool = False) -> Sequence[Receipt]:
         """Try to deliver what waits for the project; backends are idempotent."""
@@ -98,8 +81,7 @@ class MemoryLibrary(AvailableBackends):
             receipt = self.write(target, entry.learning)
             if receipt is not None:
                 entry.path.unlink(missing_ok=True)
-                notes = self._notes(target, entry.learning, receipt)
-                receipts.append(evolve(receipt, note="; ".join(notes)))
+                receipts.append(receipt)
         return receipts
 
     def write(self, target: OpenBackend, learning: Learning) -> Receipt | None:
@@ -109,8 +91,13 @@ class MemoryLibrary(AvailableBackends):
         seconds = SLOW_WRITE_SECONDS if slow else WRITE_SECONDS
         answer = self._ask(target, "write", learning, seconds=seconds)
         receipt = clean_receipt(answer, learning.id)
-        if receipt is None and answer is not None:
-            self._complain(target, "write", f"returned no sound Receipt of {learning.id}")
+        if receipt is None:
+            if answer is not None:
+                self._complain(target, "write", f"returned no sound Receipt of {learning.id}")
+        elif learning.scope is Scope.TEAM and not self.is_shared(target):
+            unseen = f"git ignores what {receipt.backend} writes here, so the team does not see it"
+            said = (receipt.note, f"{unseen}, and no other backend here is shared")
+            return evolve(receipt, note="; ".join(filter(None, said)))
         return receipt
 
     def changes(
@@ -220,12 +207,11 @@ class MemoryLibrary(AvailableBackends):
 
     def healths(self, *, servers: bool = True) -> dict[str, Health]:
         """Ask the project's backends how they do."""
-        opened = {one.state.spec.name: one for one in self.project_backends}
-        active = [one.spec.name for one in self.states if one.is_active]
-        found = {name: UNOPENED.ping() for name in active}
-        for name in opened.keys() & found.keys():
-            has_server = Capability.SYNCHRONISE in opened[name].backend.capabilities
-            found[name] = _NOT_ASKED if has_server and not servers else self.health(opened[name])
+        found = {one.spec.name: UNOPENED.ping() for one in self.states if one.is_active}
+        for one in self.project_backends:
+            has_server = Capability.SYNCHRONISE in one.backend.capabilities
+            asks = servers or not has_server
+            found[one.state.spec.name] = self.health(one) if asks else _NOT_ASKED
         return found
 
     def health(self, opened: OpenBackend) -> Health:

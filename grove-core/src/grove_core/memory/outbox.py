@@ -64,14 +64,6 @@ class Outbox:
         found = [entry for one in self._files.entries() if (entry := _read(one))]
         return found if root is None else [one for one in found if _belongs_to(one, str(root))]
 
-    def remove(self, learning_id: str) -> None:
-        """Take out what has been delivered."""
-        self._files.remove(learning_id)
-
-    def stranded(self) -> Sequence[OutboxEntry]:
-        """List what no project is left for: its folder is gone, and was no mere work tree."""
-        return [entry for entry in self.entries() if entry.is_stranded]
-
     def unreadable(self) -> tuple[Path, ...]:
         """Name the entries that cannot be read, of all projects; people have to look at them."""
         return tuple(one.path for one in self._files.entries() if _read(one) is None)

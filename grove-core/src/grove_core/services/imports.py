@@ -335,17 +335,17 @@ def _store(project: Project, outcome: Outcome, learning: Learning, form: ImportF
     try:
         # Others, such as a reflection, have their turn between two learnings.
         with alone(project):
-            kept = store_learning(project, learning)
+            receipt = store_learning(project, learning)
     except StorageError as error:
         reason = f"not stored: {error}; run the import again to finish it"
         return evolve(outcome, state=ImportState.REFUSED, reason=reason)
-    receipt = kept.receipt
     stored = evolve(outcome, backend=receipt.backend)
     if receipt.status is ReceiptStatus.DUPLICATE:
         return evolve(stored, state=ImportState.PRESENT, existing_id=learning.id)
     project.plugins.learning_written(learning, receipt)
     waits = receipt.status is ReceiptStatus.QUEUED
-    return evolve(stored, waits=waits, notes=(*outcome.notes, *kept.notes))
+    notes = (receipt.note,) if receipt.note else ()
+    return evolve(stored, waits=waits, notes=(*outcome.notes, *notes))
 
 
 def _supersede(project: Project, outcomes: Sequence[Outcome], *, dry_run: bool) -> list[Outcome]:

@@ -8,7 +8,6 @@ from attrs import frozen
 
 from grove_core.errors import GroveError, StorageError
 from grove_core.identifiers import new_learning_id
-from grove_core.memory.library import Stored
 from grove_core.model.learning import (
     Learning,
     Scope,
@@ -80,28 +79,25 @@ def store(
             ticket_id=ticket_id,
             now=project.now,
         )
-        kept = store_learning(project, learning)
-        stored.append(
-            StoredLearning(learning=learning, receipt=kept.receipt, notes=(*one.notes, *kept.notes))
-        )
+        receipt = store_learning(project, learning)
+        notes = (*one.notes, *([receipt.note] if receipt.note else ()))
+        stored.append(StoredLearning(learning=learning, receipt=receipt, notes=notes))
     return tuple(stored)
 
 
-def store_learning(project: Project, learning: Learning) -> Stored:
+def store_learning(project: Project, learning: Learning) -> Receipt:
     """Store a learning where it belongs, or queue it; ephemeral ones may stay in the session."""
     target = project.library.target_for(learning.scope)
     if target is None:
-        receipt = Receipt(
-            learning_id=learning.id, status=ReceiptStatus.STORED, backend=SESSION_BACKEND
-        )
-        return Stored(receipt=receipt)
-    stored = project.library.store(target, learning, project.now)
-    if stored.receipt.status is ReceiptStatus.QUEUED:
-        waits = f"waits in the outbox for the backend {stored.receipt.backend}"
+        stays = ReceiptStatus.STORED
+        return Receipt(learning_id=learning.id, status=stays, backend=SESSION_BACKEND)
+    receipt = project.library.store(target, learning, project.now)
+    if receipt.status is ReceiptStatus.QUEUED:
+        waits = f"waits in the outbox for the backend {receipt.backend}"
         project.diagnostics.log("warning", f"{learning.id} {waits}")
-    for note in stored.notes:
-        project.diagnostics.log("warning", f"{learning.id}: {note}")
-    return stored
+    if receipt.note:
+        project.diagnostics.log("warning", f"{learning.id}: {receipt.note}")
+    return receipt
 
 
 @contextmanager
