@@ -48,7 +48,7 @@ _NOT_PUT_AWAY: Final = (
 )
 # The last one of an id counts: of the first source, but before it what a source has put away.
 _COUNTING_LAST: Final = "number > 0 DESC, source DESC"
-_SELECT: Final = f"SELECT digest, {_COLUMNS} FROM entry"
+_SELECT: Final = f"SELECT {_COLUMNS} FROM entry"
 _NEWEST: Final = f"""
 {_SELECT} WHERE number > 0 AND personal <= ? AND {_NOT_PUT_AWAY} ORDER BY number DESC
 """
@@ -439,7 +439,7 @@ def _load(
     """Read the learnings of some numbers until there are enough ids."""
     seen: set[str] = set()
     for some in portions(numbers, most):
-        select = f"SELECT number, {_TEXTS}, digest, {_COLUMNS} FROM entry"
+        select = f"SELECT number, {_TEXTS}, {_COLUMNS} FROM entry"
         select += f" WHERE number IN ({places(some)}) AND {_NOT_PUT_AWAY}"
         rows = {row[0]: row[1:] for row in connection.execute(select, some)}
         for row in (rows[number] for number in some if number in rows):
@@ -467,11 +467,8 @@ def _unique(rows: Iterable[Sequence[Any]]) -> dict[str, Entry]:
 
 
 def _entry(row: Sequence[Any]) -> Entry:
-    digest, id_, backend, personal, *others, complete, document = row
-    entry = Entry._make((id_, backend, personal != 0, *others, complete != 0, document))
-    if _digest(entry) != digest:
-        raise sqlite3.DatabaseError(f"the learning {entry.id} is not what was put in")
-    return entry
+    entry = Entry._make(row)
+    return entry._replace(personal=entry.personal != 0, complete=entry.complete != 0)
 
 
 def _digest(entry: Entry) -> int:

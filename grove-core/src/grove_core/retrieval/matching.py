@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 from grove_core.retrieval.entry import Entry, text_of
 from grove_core.retrieval.terms import (
@@ -20,53 +20,30 @@ _SEGMENT: Final = re.compile(r"[^./:\\]+")
 _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 
-class Matches(NamedTuple):
-    """What a learning and a query have in common."""
-
-    words: tuple[str, ...]
-    path_words: tuple[str, ...]
-    tags: tuple[str, ...]
-    files: tuple[str, ...]
-    directories: tuple[str, ...]
-    ticket: str
-
-
-def matches_of(query: QueryTerms, entry: Entry) -> Matches:
-    """Return what a learning and a query have in common."""
-    fields, text = entry.fields(), text_of(entry)
-    said = f"{text.summary} {text.tags} {text.detail}".split()
-    spelled = _spellings(entry)
-    keys, files = query.keys, fields["context_files"]
+def in_common(query: QueryTerms, entry: Entry) -> list[str]:
+    """Return what a learning and a query have in common, a line for each kind."""
+    fields, text, keys = entry.fields(), text_of(entry), query.keys
+    spelled = _spellings(fields)
+    files, ticket = fields["context_files"], fields["ticket_id"] or ""
     touched = [file for file in files if _any(file_keys([file]), keys)]
     beside = [file for file in files if file not in touched and _any(directory_keys([file]), keys)]
-    ticket = fields["ticket_id"] or ""
-    return Matches(
-        words=_spelled(query.words, said, spelled),
-        path_words=() if touched else _spelled(query.path_words, text.paths.split(), spelled),
-        tags=tuple(tag for tag in fields["tags"] if _any(tag_keys([tag]), keys)),
-        files=tuple(touched),
-        directories=tuple(dict.fromkeys(file.rpartition("/")[0] for file in beside)),
-        ticket=ticket if _any(ticket_keys(ticket), keys) else "",
-    )
+    said = f"{text.summary} {text.tags} {text.detail}".split()
+    named: dict[str, Iterable[str]] = {
+        "words": _spelled(query.words, said, spelled),
+        "tags": [tag for tag in fields["tags"] if _any(tag_keys([tag]), keys)],
+        "files": touched,
+        "directories": dict.fromkeys(file.rpartition("/")[0] for file in beside),
+        "words of paths": ()
+        if touched
+        else _spelled(query.path_words, text.paths.split(), spelled),
+        "ticket": [ticket] if _any(ticket_keys(ticket), keys) else (),
+    }
+    return [f"{name} {', '.join(values)}" for name, values in named.items() if values]
 
 
-def in_words(matches: Matches) -> list[str]:
-    """Return what a learning and a query have in common."""
-    named = (
-        ("words", matches.words),
-        ("tags", matches.tags),
-        ("files", matches.files),
-        ("directories", matches.directories),
-        ("words of paths", matches.path_words),
-        ("ticket", (matches.ticket,) if matches.ticket else ()),
-    )
-    return [f"{name} {', '.join(values)}" for name, values in named if values]
-
-
-def _spellings(entry: Entry) -> dict[str, str]:
+def _spellings(fields: Mapping[str, Any]) -> dict[str, str]:
     """Map terms to how a learning writes them."""
     found: dict[str, str] = {}
-    fields = entry.fields()
     texts = (fields["summary"], fields["detail"], *fields["tags"], *fields["context_files"])
     for chunk in _CHUNK.findall(" ".join(texts)):
         for part in (chunk, *_SEGMENT.findall(chunk), *_PIECE.findall(chunk)):
@@ -77,10 +54,10 @@ def _spellings(entry: Entry) -> dict[str, str]:
 
 def _spelled(
     wanted: Mapping[str, float], said: Iterable[str], spelled: Mapping[str, str]
-) -> tuple[str, ...]:
+) -> Iterable[str]:
     there = set(said)
     terms = sorted((term for term in wanted if term in there), key=lambda term: -wanted[term])
-    return tuple(dict.fromkeys(spelled.get(term, term) for term in terms))
+    return dict.fromkeys(spelled.get(term, term) for term in terms)
 
 
 def _any(keys: Sequence[str], wanted: Mapping[str, float]) -> bool:

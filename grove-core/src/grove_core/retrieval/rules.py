@@ -17,8 +17,6 @@ KEYWORD_WEIGHT: Final = 0.3
 _SHORTEST_KEYWORD: Final = 3
 _SHORTEST_PARTIAL: Final = 4
 _WORD: Final = re.compile(r"\w+(?:[-_]\w+)*")
-_JOINED_BEFORE: Final = re.compile(r"\w-?\Z")
-_JOINED_AFTER: Final = re.compile(r"-?\w")
 _STOP_WORDS: Final = frozenset(
     (
         "about after all also and any are because been before but can cannot could did does "
@@ -33,8 +31,6 @@ _STOP_WORDS: Final = frozenset(
 def rule_relevance(query: Query, learning: Learning) -> tuple[float, tuple[str, ...]]:
     """Score how well a learning fits a query, by rules alone.
 
-    What a query says is worked out once for all learnings that it is asked about in a row.
-
     Args:
         query: What is looked for.
         learning: The learning to score.
@@ -42,7 +38,7 @@ def rule_relevance(query: Query, learning: Learning) -> tuple[float, tuple[str, 
     Returns:
         Relevance 0 to 1, absolute, and the reasons in a few words each.
     """
-    return _scorer_of(query).relevance(learning)
+    return _Scorer(query).relevance(learning)
 
 
 def rule_hits(
@@ -59,10 +55,11 @@ def rule_hits(
     Returns:
         At most as many hits as the filters say, in the order of ``best_first``.
     """
+    scorer = _Scorer(query)
     hits: list[Hit] = []
     for complete, some in ((True, learnings), (False, notes)):
         for learning in filter(filters.admit, some):
-            relevance, reasons = (0.0, ()) if query.is_empty else rule_relevance(query, learning)
+            relevance, reasons = scorer.relevance(learning)
             if relevance or query.is_empty:
                 hit = Hit(
                     learning=learning, relevance=relevance, complete=complete, reasons=reasons
@@ -87,14 +84,6 @@ def _order(hit: Hit) -> tuple[float, float, str]:
     return -hit.relevance, -hit.learning.timestamp.timestamp(), hit.learning.id
 
 
-def _scorer_of(query: Query) -> "_Scorer":
-    # By identity, since hashing a query takes as long as scoring a learning.
-    scorer = _latest.get("scorer")
-    if scorer is None or scorer.query is not query:
-        scorer = _latest["scorer"] = _Scorer(query)
-    return scorer
-
-
 class _Scorer:
     """A query, prepared for being compared with many learnings."""
 
@@ -105,7 +94,6 @@ class _Scorer:
         self._wanted = sorted(wanted)
         self._tags = named.union(query.tags)
         self._long_words = [word for word in self._tags if len(word) >= _SHORTEST_PARTIAL]
-        self._long_text = "\n".join(self._long_words)
         self._files: dict[str, list[list[str]]] = {}
         for parts in map(_parts, query.files):
             if parts:
@@ -133,17 +121,11 @@ class _Scorer:
         return min(1.0, score), tuple(reasons)
 
     def _partial_tags(self, tags: tuple[str, ...]) -> list[str]:
-        # What is not in all of them together is in none: most words and tags end there.
-        together = "\n".join(tags)
-        inside = [word for word in self._long_words if word in together]
         return [
             tag
             for tag in tags
             if len(tag) >= _SHORTEST_PARTIAL
-            and (
-                (inside and any(word in tag for word in inside))
-                or (tag in self._long_text and any(tag in word for word in self._long_words))
-            )
+            and any(word in tag or tag in word for word in self._long_words)
         ]
 
     def _names(self, file: str) -> bool:
@@ -158,9 +140,6 @@ class _Scorer:
             for word in self._wanted
             if word in text and (len(word) >= _SHORTEST_PARTIAL or _stands_alone(word, text))
         ]
-
-
-_latest: Final[dict[str, _Scorer]] = {}
 
 
 def keywords(text: str) -> frozenset[str]:
@@ -179,12 +158,7 @@ def overlaps(file: str, others: Iterable[str]) -> bool:
 
 
 def _parts(path: str) -> list[str]:
-    """Split a path as ``PurePosixPath`` does, which takes ten times as long."""
-    parts = [part for part in path.split("/") if part and part != "."]
-    if path.startswith("/"):
-        # POSIX leaves a meaning of its own to two slashes at the beginning, and to no other number.
-        parts.insert(0, "//" if path.startswith("//") and not path.startswith("///") else "/")
-    return parts
+    return [part for part in path.split("/") if part not in ("", ".")]
 
 
 def _is_tail(parts: list[str], others: list[str]) -> bool:
@@ -194,14 +168,7 @@ def _is_tail(parts: list[str], others: list[str]) -> bool:
 
 def _stands_alone(word: str, text: str) -> bool:
     """Return whether a word is one of a text's, and not just a part of one."""
-    start = text.find(word)
-    while start >= 0:
-        end = start + len(word)
-        before = max(0, start - 2)
-        if not _JOINED_AFTER.match(text, end) and not _JOINED_BEFORE.search(text[before:start]):
-            return True
-        start = text.find(word, start + 1)
-    return False
+    return re.search(rf"(?<!\w)(?<!\w-){re.escape(word)}(?!-?\w)", text) is not None
 
 
 @frozen(kw_only=True)
@@ -216,7 +183,8 @@ class Engine:
 def _score_by_rules(
     query: Query, learnings: Sequence[Learning]
 ) -> Sequence[tuple[float, tuple[str, ...]]]:
-    return [rule_relevance(query, learning) for learning in learnings]
+    scorer = _Scorer(query)
+    return [scorer.relevance(learning) for learning in learnings]
 
 
 # The floor is half of what one keyword is worth.

@@ -27,7 +27,7 @@ from grove_core.project import Project
 from grove_core.reflection.pipeline import WITHHELD
 from grove_core.retrieval import DEFAULT_ENGINE
 from grove_core.retrieval.entry import learning_of
-from grove_core.retrieval.matching import in_words, matches_of
+from grove_core.retrieval.matching import in_common
 from grove_core.retrieval.ranking import Ranked
 from grove_core.retrieval.rules import overlaps
 from grove_core.retrieval.terms import terms_of
@@ -323,7 +323,7 @@ def _reasons_of(project: Project, query: Query, ranked: Sequence[Ranked]) -> dic
     # Asked after the search: where the engine is not there or has failed, the index has scored.
     by_index = project.finder.scored_by == DEFAULT_ENGINE
     return {
-        one.entry.id: in_words(matches_of(terms, one.entry))
+        one.entry.id: in_common(terms, one.entry)
         if by_index and one.entry.backend in listed and not one.score.reasons
         else list(one.score.reasons)
         for one in ranked
