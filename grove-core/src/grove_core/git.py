@@ -64,20 +64,13 @@ class BranchHistory(NamedTuple):
 
 def find_top(start: "Path") -> "Path | None":
     """Find the top of the work tree that a directory lies in, without running git."""
-    top = find_work_tree(os.fspath(start))
-    return None if top is None else type(start)(top)
-
-
-def find_work_tree(start: str) -> str | None:
-    """Find the nearest directory upwards with a ``.git`` entry, which may be a file."""
-    directory = start
-    while True:
-        if os.path.exists(os.path.join(directory, ".git")):
-            return directory
+    directory = os.fspath(start)
+    while not os.path.exists(os.path.join(directory, ".git")):  # a file in a linked work tree
         parent = os.path.dirname(directory)
         if parent == directory:
             return None
         directory = parent
+    return type(start)(directory)
 
 
 def find_repository(top: "Path") -> str | None:
@@ -223,15 +216,18 @@ def without(prefixes: "Iterable[str]", paths: "Iterable[str]") -> tuple[str, ...
 
 def seen_from_top(root: str, top: str, paths: "Iterable[str]") -> tuple[str, ...]:
     """Turn paths relative to the project into paths relative to the work tree's top."""
-    base = os.path.realpath(top).rstrip("/")
-    inside = root[len(base) + 1 :] if root.startswith(f"{base}/") else ""
-    return tuple(f"{inside}/{path}" if inside else path for path in paths)
+    inside = _inside(root, top)
+    return tuple(f"{inside}{path}" for path in paths)
 
 
 def seen_from_root(root: str, top: str, paths: "Iterable[str]") -> tuple[str, ...]:
     """Turn paths relative to the work tree's top into paths relative to the project."""
-    base = os.path.realpath(top).rstrip("/")
-    inside = f"{root[len(base) + 1 :]}/" if root.startswith(f"{base}/") else ""
+    inside = _inside(root, top)
     return tuple(
         dict.fromkeys(path.removeprefix(inside) for path in paths if path.startswith(inside))
     )
+
+
+def _inside(root: str, top: str) -> str:
+    base = os.path.realpath(top).rstrip("/")
+    return f"{root[len(base) + 1 :]}/" if root.startswith(f"{base}/") else ""

@@ -47,46 +47,34 @@ def run_hook(name: str, data: bytes) -> int:
     """Answer a hook call and print the answer."""
     with _silenced() as stderr:
         given = answer(name, data, os.environ, lambda last_words: Watchdog(last_words, stderr))
-    _write(1, given.stdout)
-    _write(2, given.stderr)
+    for stream, text in ((1, given.stdout), (2, given.stderr)):
+        data = text.encode("utf-8", "replace")
+        with suppress(OSError):  # nobody listens any more; the exit code still counts
+            while data:
+                data = data[os.write(stream, data) :]
     return given.exit_code
-
-
-def _write(stream: int, text: str) -> None:
-    """Write an answer whole; if nobody listens any more, the exit code still counts."""
-    data = text.encode("utf-8", "replace")
-    with suppress(OSError):
-        while data:
-            data = data[os.write(stream, data) :]
 
 
 @contextmanager
 def _silenced() -> Iterator[int | None]:
     """Keep what plugins and their programs print away from the client, which reads our answer."""
     nowhere = os.open(os.devnull, os.O_RDWR)
-    saved = {stream: _copy(stream) for stream in (1, 2)}
-    for stream in saved:
+    saved: dict[int, int] = {}
+    for stream in (1, 2):
+        with suppress(OSError):  # one that was closed stays nowhere
+            saved[stream] = os.dup(stream)
         os.dup2(nowhere, stream)
-    if nowhere not in saved:
+    if nowhere not in (1, 2):
         os.close(nowhere)
     try:
-        yield saved[2]
+        yield saved.get(2)
     finally:
         for output in (sys.stdout, sys.stderr):
             if output is not None:
                 output.flush()
         for stream, copy in saved.items():
-            if copy is not None:
-                os.dup2(copy, stream)
-                os.close(copy)
-
-
-def _copy(stream: int) -> int | None:
-    """Copy a descriptor; one that was closed stays nowhere."""
-    try:
-        return os.dup(stream)
-    except OSError:
-        return None
+            os.dup2(copy, stream)
+            os.close(copy)
 
 
 class Watchdog:
@@ -178,7 +166,9 @@ def _handle(
     limit: TimeLimit,
     warm: WarmCache | None,
 ) -> Answer:
-    clock = _clock_seconds(call.event)
+    clock = _CLOCK_SECONDS.get(call.event, _USUAL_CLOCK_SECONDS)
+    if call.event is HookEvent.SESSION_END:
+        clock = _CLOCK_SECONDS_OF_AN_END
     started, work_started = time.monotonic(), time.thread_time()
     limit.start(_LONGEST_WORK_SECONDS, clock)
     project = _project(call, environment, warm)
@@ -194,31 +184,19 @@ def _handle(
     return answer
 
 
-def _clock_seconds(event: HookEvent) -> float:
-    if event is HookEvent.SESSION_END:
-        return _CLOCK_SECONDS_OF_AN_END
-    return _CLOCK_SECONDS.get(event, _USUAL_CLOCK_SECONDS)
-
-
 def _project(call: HookInput, environment: Mapping[str, str], warm: WarmCache | None) -> Project:
     """Open the project the session belongs to, wherever the agent has gone since."""
-    project = Project(_start(call), environment, now_utc(), warm=warm)
+    try:
+        start = Path(call.cwd) if call.cwd else Path.cwd()
+    except OSError:  # it is gone by now
+        start = Path(os.environ.get("PWD") or "/")
+    project = Project(start, environment, now_utc(), warm=warm)
     if call.event is HookEvent.SESSION_START and not call.source.continues:
         return project
     session = project.session(call.session_id)
     if session is None or Path(session.project_root) == project.root:
         return project
     return project.elsewhere(Path(session.project_root))
-
-
-def _start(call: HookInput) -> Path:
-    """Find the agent's directory; the client starts hooks in it, and it may be gone by now."""
-    if call.cwd:
-        return Path(call.cwd)
-    try:
-        return Path.cwd()
-    except OSError:
-        return Path(os.environ.get("PWD") or "/")
 
 
 def _late(diagnostics: Diagnostics, call: HookInput) -> None:

@@ -42,21 +42,20 @@ _SHARE_FOR_GIT: Final = 0.08
 
 def handle(project: "Project", call: HookInput) -> Answer:
     """Begin a session, or take one up again."""
-    _report_config_problems(project, call)
+    for problem in project.loaded_config.problems:
+        project.diagnostics.log("warning", f"configuration: {problem}", session=call.session_id)
     finish_ends(project)
     session = _open(project, call)
     OpenSessions(project).add(session.id)
     _export_id(call.environment_file, session.id)
     notices = _notices(project, session)
+    source = call.source
     corrections = _safely(
-        project,
-        session,
-        "corrections",
-        lambda: announce_corrections(project, session, call.source),
+        project, session, "corrections", lambda: announce_corrections(project, session, source)
     )
     notices = "\n\n".join(part for part in (notices, corrections) if part)
     left = claude_code.CONTEXT_LIMIT - len(notices)
-    shown = _show(project, session, call.source, left)
+    shown = _show(project, session, source, left)
     # After what is shown, which is no longer stale.
     _safely(project, session, "decay", lambda: decay_daily(project))
     _safely(project, session, "sync", lambda: synchronise_in_background(project))
@@ -99,11 +98,6 @@ def _export_id(path: str | None, session_id: str) -> None:
             os.write(descriptor, f"export GROVE_SESSION_ID={session_id}\n".encode("ascii"))
         finally:
             os.close(descriptor)
-
-
-def _report_config_problems(project: "Project", call: HookInput) -> None:
-    for problem in project.loaded_config.problems:
-        project.diagnostics.log("warning", f"configuration: {problem}", session=call.session_id)
 
 
 def _open(project: "Project", call: HookInput) -> Session:

@@ -66,7 +66,8 @@ def handle(project: "Project", call: HookInput) -> Answer:
     try:
         session = project.sessions.get(call.session_id)
     except CodecError as error:
-        _start_over(project, call)
+        # Unreadable state is set aside; the next start names the reflection that may be owed.
+        update_session(project, new_session(project, call), SessionUpdate, cause="recovered")
         return Answer(stderr=_UNREADABLE_WARNING.format(reason=error))
     session = session or new_session(project, call)
     closes, failed = _ask_about_closes(project, call, session)
@@ -89,11 +90,6 @@ def handle(project: "Project", call: HookInput) -> Answer:
     if not decision.baseline_moves:
         _leave_idle_marker(project, session, work.measurement)
     return SILENCE
-
-
-def _start_over(project: "Project", call: HookInput) -> None:
-    """Quarantine unreadable state; the next start names the reflection that may be owed."""
-    update_session(project, new_session(project, call), SessionUpdate, cause="recovered")
 
 
 def _ask_about_closes(

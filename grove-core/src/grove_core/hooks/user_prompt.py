@@ -8,7 +8,7 @@ from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.injection import VIA_PROMPT
 from grove_core.model.memory import Query
-from grove_core.model.session import EventType, Session, TraceEvent
+from grove_core.model.session import EventType, Session
 from grove_core.model.ticket import CloseIntent
 from grove_core.retrieval.terms import asked_in, files_named_in
 from grove_core.services.recall import recall, remember
@@ -66,32 +66,21 @@ def _note_prompt(project: "Project", call: HookInput) -> Session:
     noted = trace_event(EventType.PROMPT, project.now, prompt_id=call.prompt_id)
 
     def change(stored: Session) -> SessionUpdate:
-        if call.prompt_id and any(_is_the_same(one, noted) for one in stored.trace.events):
+        known = [one.details for one in stored.trace.events if one.event_type is EventType.PROMPT]
+        if call.prompt_id and noted.details in known:
             raise _AnsweredError
         kept = tuple(one for one in stored.intents if _goes_on(one))
-        dropped = [one for one in stored.intents if not _goes_on(one)]
-        trace = [noted]
-        trace += [
-            trace_event(
-                EventType.TICKET_CLOSE_DISCARDED, project.now, call=one.key, why="new prompt"
-            )
-            for one in dropped
-        ]
+        dropped = [one.key for one in stored.intents if not _goes_on(one)]
+        kind, why = EventType.TICKET_CLOSE_DISCARDED, "new prompt"
+        trace = [trace_event(kind, project.now, call=one, why=why) for one in dropped]
         prompt_id = call.prompt_id or stored.prompt_id
-        return SessionUpdate(session=evolve(stored, intents=kept, prompt_id=prompt_id), trace=trace)
+        changed = evolve(stored, intents=kept, prompt_id=prompt_id)
+        return SessionUpdate(changed, trace=[noted, *trace])
 
     session, _ = update_session(project, new_session(project, call), change, cause="prompt")
-    return _with_baseline(project, session)
-
-
-def _is_the_same(known: TraceEvent, noted: TraceEvent) -> bool:
-    return known.event_type is noted.event_type and known.details == noted.details
-
-
-def _with_baseline(project: "Project", session: Session) -> Session:
-    """Take the baseline that git was too slow for at the start: no work has been done yet."""
     if session.baseline is not None or not session.session_mode:
         return session
+    # Git was too slow for it at the start; no work has been done yet.
     from grove_core.services.session_mode import renew_baseline
 
     return renew_baseline(project, session)
