@@ -1,6 +1,5 @@
 """``grove config``."""
 
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from attrs import asdict, evolve
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import config_keys
+from grove_core.config.edit import in_toml
 from grove_core.config.load import Origin, Source
 from grove_core.project import Project
 from grove_core.services.settings import (
@@ -80,7 +80,7 @@ def get(invocation: Invocation, *, key: str) -> Result:
     """Print the value in force of one key: text as it is, everything else as TOML has it."""
     setting = setting_named(invocation.project, key)
     value = setting.value
-    text = escape_invisible(value) if isinstance(value, str) else _in_toml(value)
+    text = escape_invisible(value) if isinstance(value, str) else in_toml(value)
     text = "" if value is None else text
     problems = invocation.project.loaded_config.problems
     warnings = [str(one) for one in problems if one.key == key]
@@ -178,7 +178,7 @@ def _print_settings(settings: Sequence[EffectiveSetting], console: "Console") ->
         line = Text()
         line.append("* " if one.changed else "  ", style="yellow")
         line.append(f"{escape_invisible(one.key):<{widest}}", style="bold" if one.changed else "")
-        line.append(f" = {escape_invisible(_in_toml(one.value))}")
+        line.append(f" = {escape_invisible(in_toml(one.value))}")
         line.append(f"  ({origin})", style="dim")
         console.print(line)
     if not settings:
@@ -187,15 +187,3 @@ def _print_settings(settings: Sequence[EffectiveSetting], console: "Console") ->
 
 def _place(origin: Origin) -> str:
     return str(origin.file or origin.variable or "")
-
-
-def _in_toml(value: object) -> str:
-    """Write a plain value as the files would have it."""
-    if value is None:
-        return '""'
-    if isinstance(value, dict):
-        inside = ", ".join(f"{json.dumps(name)} = {_in_toml(one)}" for name, one in value.items())
-        return f"{{ {inside} }}" if inside else "{}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_in_toml, value))}]"
-    return json.dumps(value, ensure_ascii=False)

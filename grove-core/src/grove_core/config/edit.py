@@ -1,5 +1,7 @@
 """Write the configuration file: as ``grove init`` does, and one key of it."""
 
+import json
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final
 
@@ -39,7 +41,7 @@ def render_default_config() -> str:
         if table != section:
             section = table
             lines += ["", f"[{section}]"]
-        lines += [f"## {_describe(declared)}", f"# {name} = {_toml(declared.default)}"]
+        lines += [f"## {_describe(declared)}", f"# {name} = {in_toml(declared.default)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -55,10 +57,16 @@ def _describe(declared: ConfigKey) -> str:
     return about.help
 
 
-def _toml(value: Any) -> str:  # noqa: ANN401 - any default
+def in_toml(value: object) -> str:
+    """Write a plain value as the files would have it."""
     if value is None:
         return '""'
-    import json
-
-    # JSON's texts, numbers, truth values and lists are TOML's as well, and so is an empty table.
-    return json.dumps(value.value if isinstance(value, Enum) else value)
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{json.dumps(name)} = {in_toml(one)}" for name, one in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(in_toml, value))}]"
+    # JSON's texts, numbers and truth values are TOML's as well.
+    return json.dumps(value, ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
@@ -71,66 +71,27 @@ class LoadedConfig(Value):
     plugin_variables: Mapping[str, str]
 
 
-@define
-class _Layer:
-    """What one file or the environment says, checked; the keys of ``values`` are dotted."""
-
-    source: Source
-    values: dict[str, tuple[Any, Origin]] = field(factory=dict)
-    plugin_values: dict[tuple[str, str], tuple[Any, Origin]] = field(factory=dict)
-    plugin_variables: dict[str, str] = field(factory=dict)
-    problems: list[ConfigProblem] = field(factory=list)
-
-    def refuse(self, key: str, origin: Origin, message: str) -> None:
-        problem = ConfigProblem(key=escape_invisible(key), origin=origin, message=message)
-        self.problems.append(problem)
-
-    def take(self, key: str, annotation: Any, value: object, origin: Origin) -> None:  # noqa: ANN401
-        declared = config_keys().get(key)
-        try:
-            checked = check_value(value, annotation, declared.setting if declared else None)
-        except ValueProblem as problem:
-            self.refuse(key, origin, str(problem))
-        else:
-            self.values[key] = (checked, origin)
-
-
 def load_config(home: Path, root: Path | None, environment: Mapping[str, str]) -> LoadedConfig:
     """Read the configuration; mistakes are reported in the result and never raised."""
-    layers = [_environment_layer(environment)]
+    loading = _Loading()
+    loading.read_file(Paths(home).config_file, Source.USER)
     # In the user's home directory the "project's" file would be the user's own once more.
     if root is not None and ProjectPaths(root, home).initialised:
-        layers.append(_file_layer(ProjectPaths(root, home).config_file, Source.PROJECT))
-    layers.append(_file_layer(Paths(home).config_file, Source.USER))
-    values: dict[str, tuple[Any, Origin]] = {}
-    plugin_values: dict[tuple[str, str], tuple[Any, Origin]] = {}
-    for layer in reversed(layers):
-        values |= layer.values
-        plugin_values |= layer.plugin_values
-    origins = dict.fromkeys(config_keys(), DEFAULT)
-    origins |= {key: origin for key, (_, origin) in values.items()}
-    for (section, name), (_, origin) in plugin_values.items():
-        origins[f"{section}.{name}"] = origin
+        loading.read_file(ProjectPaths(root, home).config_file, Source.PROJECT)
+    loading.read_environment(environment)
+    strength = [*Source]
+    problems = sorted(loading.problems, key=lambda one: strength.index(one.origin.source))
     return LoadedConfig(
-        config=_build(Config, "", values),
-        origins=origins,
-        problems=tuple(problem for layer in layers for problem in layer.problems),
-        plugin_sections=_sections(reversed(layers)),
-        own_sections=_sections(one for one in reversed(layers) if one.source is not Source.PROJECT),
-        plugin_variables=layers[0].plugin_variables,
+        config=_build(Config, "", loading.values),
+        origins=loading.origins,
+        problems=tuple(problems),
+        plugin_sections=loading.plugin_sections,
+        own_sections=loading.own_sections,
+        plugin_variables=loading.plugin_variables,
     )
 
 
-def _sections(layers: Iterable[_Layer]) -> dict[str, dict[str, Any]]:
-    """Put together the plugins' tables, the weakest layer first."""
-    sections: dict[str, dict[str, Any]] = {}
-    for layer in layers:
-        for (section, name), (value, _) in layer.plugin_values.items():
-            sections.setdefault(section, {})[name] = value
-    return sections
-
-
-def _build(section: Any, prefix: str, values: Mapping[str, tuple[Any, Origin]]) -> Any:  # noqa: ANN401
+def _build(section: Any, prefix: str, values: Mapping[str, Any]) -> Any:  # noqa: ANN401
     arguments = {}
     for attribute in fields(section):
         key = f"{prefix}{attribute.name}"
@@ -139,25 +100,94 @@ def _build(section: Any, prefix: str, values: Mapping[str, tuple[Any, Origin]]) 
         elif key in _OVERRIDES:
             start = f"{key}."
             arguments[attribute.name] = {
-                each.removeprefix(start): values[each][0]
-                for each in values
-                if each.startswith(start)
+                each.removeprefix(start): values[each] for each in values if each.startswith(start)
             }
         elif key in values:
-            arguments[attribute.name] = values[key][0]
+            arguments[attribute.name] = values[key]
     return section(**arguments)
 
 
-def _file_layer(path: Path, source: Source) -> _Layer:
-    layer = _Layer(source)
-    origin = Origin(source=source, file=path)
-    try:
-        table = _parse_file(path)
-    except ValueProblem as problem:
-        layer.refuse("", origin, f"{problem}; the whole file is left out until that is corrected")
-    else:
-        _take_table(layer, table, "", origin)
-    return layer
+@define
+class _Loading:
+    """What was said so far, checked: each layer is stronger than those before it."""
+
+    values: dict[str, Any] = field(factory=dict)
+    origins: dict[str, Origin] = field(factory=lambda: dict.fromkeys(config_keys(), DEFAULT))
+    problems: list[ConfigProblem] = field(factory=list)
+    plugin_sections: dict[str, dict[str, Any]] = field(factory=dict)
+    own_sections: dict[str, dict[str, Any]] = field(factory=dict)
+    plugin_variables: dict[str, str] = field(factory=dict)
+
+    def read_file(self, path: Path, source: Source) -> None:
+        origin = Origin(source=source, file=path)
+        try:
+            table = _parse_file(path)
+        except ValueProblem as problem:
+            message = f"{problem}; the whole file is left out until that is corrected"
+            self._refuse("", origin, message)
+        else:
+            self._take_table(table, "", origin)
+
+    def _take_table(self, table: Mapping[str, Any], prefix: str, origin: Origin) -> None:
+        declared = config_keys()
+        for name, value in table.items():
+            key = f"{prefix}{name}"
+            if key in _OVERRIDES or key in _section_names():
+                if isinstance(value, dict):
+                    self._take_table(value, f"{key}.", origin)
+                else:
+                    self._refuse(key, origin, f"must be a table, not {shown(value)}")
+            elif prefix[:-1] in _OVERRIDES:
+                self._take(key, bool, value, origin)
+            elif key in declared:
+                self._take(key, declared[key].annotation, value, origin)
+            elif prefix[:-1] in _PLUGIN_SECTIONS and isinstance(value, dict):
+                self._take_plugins(key, value, origin)
+            else:
+                self._refuse(key, origin, unknown_key(key, [*declared, *_section_names()]))
+
+    def read_environment(self, environment: Mapping[str, str]) -> None:
+        keys = {variable_of(key): key for key in config_keys()}
+        names = {key.partition(".")[0] for key in config_keys()} | {*_PLUGIN_SECTIONS}
+        sections = tuple(f"{variable_of(name)}_" for name in names)
+        tables = {f"{variable_of(key)}_": key for key in _OVERRIDES}
+        for variable, text in sorted(environment.items()):
+            if not variable.startswith(sections):
+                continue
+            origin = Origin(source=Source.ENVIRONMENT, variable=variable)
+            table = next(filter(variable.startswith, tables), "")
+            if table:
+                # GROVE_BACKENDS_OVERRIDES_TOTAL_RECALL means backends.overrides.total-recall.
+                name = variable.removeprefix(table).lower().replace("_", "-")
+                self._take(f"{tables[table]}.{name}", bool, parse_variable(text, bool), origin)
+            elif variable in keys:
+                annotation = config_keys()[keys[variable]].annotation
+                self._take(keys[variable], annotation, parse_variable(text, annotation), origin)
+            elif _OF_A_PLUGIN.fullmatch(variable):
+                self.plugin_variables[variable] = text
+            else:
+                self._refuse("", origin, unknown_key(variable, list(keys)))
+
+    def _take(self, key: str, annotation: Any, value: object, origin: Origin) -> None:  # noqa: ANN401
+        declared = config_keys().get(key)
+        try:
+            self.values[key] = check_value(
+                value, annotation, declared.setting if declared else None
+            )
+        except ValueProblem as problem:
+            self._refuse(key, origin, str(problem))
+        else:
+            self.origins[key] = origin
+
+    def _take_plugins(self, section: str, said: Mapping[str, Any], origin: Origin) -> None:
+        self.plugin_sections.setdefault(section, {}).update(said)
+        if origin.source is not Source.PROJECT:
+            self.own_sections.setdefault(section, {}).update(said)
+        self.origins |= {f"{section}.{name}": origin for name in said}
+
+    def _refuse(self, key: str, origin: Origin, message: str) -> None:
+        problem = ConfigProblem(key=escape_invisible(key), origin=origin, message=message)
+        self.problems.append(problem)
 
 
 def _parse_file(path: Path) -> dict[str, Any]:
@@ -165,20 +195,14 @@ def _parse_file(path: Path) -> dict[str, Any]:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_FILE_BYTES:
             raise ValueProblem("is no plain file of at most 1 MiB")
-        content = path.read_bytes()
+        text = path.read_bytes().decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return {}
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ValueProblem(f"is not UTF-8 (at line {line})") from error
     except OSError as error:
         raise ValueProblem(f"cannot be read: {error.strerror or error}") from error
-    return _parse_toml(content)
-
-
-def _parse_toml(content: bytes) -> dict[str, Any]:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueProblem(f"is not UTF-8 (at line {line})") from error
     if _sets_nothing(text):
         return {}
     import tomli
@@ -197,54 +221,10 @@ def _sets_nothing(text: str) -> bool:
     return len(set(headers)) == len(headers) and known.issuperset(headers)
 
 
-def _take_table(layer: _Layer, table: Mapping[str, Any], prefix: str, origin: Origin) -> None:
-    declared = config_keys()
-    for name, value in table.items():
-        key = f"{prefix}{name}"
-        if key in _OVERRIDES or key in _section_names():
-            if isinstance(value, dict):
-                _take_table(layer, value, f"{key}.", origin)
-            else:
-                layer.refuse(key, origin, f"must be a table, not {shown(value)}")
-        elif prefix[:-1] in _OVERRIDES:
-            layer.take(key, bool, value, origin)
-        elif key in declared:
-            layer.take(key, declared[key].annotation, value, origin)
-        elif prefix[:-1] in _PLUGIN_SECTIONS and isinstance(value, dict):
-            layer.plugin_values |= {(key, each): (value[each], origin) for each in value}
-        else:
-            layer.refuse(key, origin, unknown_key(key, [*declared, *_section_names()]))
-
-
 def _section_names() -> set[str]:
     """Every table of the files, such as ``gate`` and ``gate.auto_skip``."""
     parents = {key.rpartition(".")[0] for key in config_keys()}
     return parents | {"tickets"}
-
-
-def _environment_layer(environment: Mapping[str, str]) -> _Layer:
-    layer = _Layer(Source.ENVIRONMENT)
-    keys = {variable_of(key): key for key in config_keys()}
-    names = {key.partition(".")[0] for key in config_keys()} | {*_PLUGIN_SECTIONS}
-    sections = tuple(f"{variable_of(name)}_" for name in names)
-    for variable, text in sorted(environment.items()):
-        if not variable.startswith(sections):
-            continue
-        origin = Origin(source=Source.ENVIRONMENT, variable=variable)
-        starts = {f"{variable_of(key)}_": key for key in _OVERRIDES}
-        start = next(filter(variable.startswith, starts), "")
-        if start:
-            # GROVE_BACKENDS_OVERRIDES_TOTAL_RECALL means backends.overrides.total-recall.
-            name = variable.removeprefix(start).lower().replace("_", "-")
-            layer.take(f"{starts[start]}.{name}", bool, parse_variable(text, bool), origin)
-        elif variable in keys:
-            annotation = config_keys()[keys[variable]].annotation
-            layer.take(keys[variable], annotation, parse_variable(text, annotation), origin)
-        elif _OF_A_PLUGIN.fullmatch(variable):
-            layer.plugin_variables[variable] = text
-        else:
-            layer.refuse("", origin, unknown_key(variable, list(keys)))
-    return layer
 
 
 def variable_of(key: str) -> str:
