@@ -9,10 +9,10 @@ from grove_core.config.schema import ConfigKey, config_keys
 from grove_core.errors import ConfigError
 
 _HEAD: Final = """\
-## grove's configuration. Every key stands here with its default; take the "# " away to set it.
+## grove's configuration: every key with its default; take the "# " away to set it.
 ## Stronger than this file: environment variables such as GROVE_CIRCUIT_BREAKER_MAX_BLOCKS.
 ## Weaker: config.toml in grove's own directory, for all of a user's projects; then the defaults.
-## A plugin's own keys go into a section of its name: [backends.<name>], [tickets.<name>].
+## A plugin's own keys begin with its name: backends.<name>.<key>, tickets.<name>.<key>.
 """
 
 
@@ -34,15 +34,19 @@ def with_setting(text: str, section: str, name: str, value: str) -> str:
 
 def render_default_config() -> str:
     """Render the configuration file with every key commented out."""
-    lines = [_HEAD.rstrip()]
-    section = ""
+    lines = [_HEAD]
     for declared in config_keys().values():
+<<<<<<< HEAD
         table, _, name = declared.key.rpartition(".")
         if table != section:
             section = table
             lines += ["", f"[{section}]"]
         lines += [f"## {_describe(declared)}", f"# {name} = {in_toml(declared.default)}"]
     return "\n".join(lines) + "\n"
+=======
+        lines += [f"## {_describe(declared)}", f"# {declared.key} = {_toml(declared.default)}", ""]
+    return "\n".join(lines)
+>>>>>>> 76f2994 (Let a mistake in the configuration cost one table, and pasted snippets work)
 
 
 def _describe(declared: ConfigKey) -> str:

@@ -2,7 +2,11 @@
 
 import re
 import stat
+<<<<<<< HEAD
 from collections.abc import Mapping
+=======
+from collections.abc import Iterable, Iterator, Mapping
+>>>>>>> 76f2994 (Let a mistake in the configuration cost one table, and pasted snippets work)
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
@@ -107,6 +111,7 @@ def _build(section: Any, prefix: str, values: Mapping[str, Any]) -> Any:  # noqa
     return section(**arguments)
 
 
+<<<<<<< HEAD
 @define
 class _Loading:
     """What was said so far, checked: each layer is stronger than those before it."""
@@ -188,29 +193,86 @@ class _Loading:
     def _refuse(self, key: str, origin: Origin, message: str) -> None:
         problem = ConfigProblem(key=escape_invisible(key), origin=origin, message=message)
         self.problems.append(problem)
+=======
+def _file_layer(path: Path, source: Source) -> _Layer:
+    layer = _Layer(source)
+    origin = Origin(source=source, file=path)
+    try:
+        table, mistakes = _parse_toml(_read_file(path))
+    except ValueProblem as problem:
+        layer.refuse("", origin, f"{problem}; the whole file is left out until that is corrected")
+    else:
+        for mistake in mistakes:
+            layer.refuse("", origin, mistake)
+        _take_table(layer, table, "", origin)
+    return layer
+>>>>>>> 76f2994 (Let a mistake in the configuration cost one table, and pasted snippets work)
 
 
-def _parse_file(path: Path) -> dict[str, Any]:
+def _read_file(path: Path) -> str:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_FILE_BYTES:
             raise ValueProblem("is no plain file of at most 1 MiB")
+<<<<<<< HEAD
         text = path.read_bytes().decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return {}
+=======
+        return path.read_bytes().decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+>>>>>>> 76f2994 (Let a mistake in the configuration cost one table, and pasted snippets work)
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueProblem(f"is not UTF-8 (at line {line})") from error
     except OSError as error:
         raise ValueProblem(f"cannot be read: {error.strerror or error}") from error
+<<<<<<< HEAD
+=======
+
+
+def _parse_toml(text: str) -> tuple[dict[str, Any], list[str]]:
+>>>>>>> 76f2994 (Let a mistake in the configuration cost one table, and pasted snippets work)
     if _sets_nothing(text):
-        return {}
+        return {}, []
     import tomli
 
     try:
-        return tomli.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueProblem(f"is not valid TOML: {escape_invisible(str(error))}") from error
+        return tomli.loads(text), []
+    except (ValueError, RecursionError):
+        return _parse_tables(text)
+
+
+def _parse_tables(text: str) -> tuple[dict[str, Any], list[str]]:
+    """Read each table of an invalid file by itself: a mistake costs one table."""
+    import tomli
+
+    found: dict[str, Any] = {}
+    mistakes: list[str] = []
+    line = 1
+    for part in re.split(r"(?m)^(?=[ \t]*\[)", text):
+        try:
+            clashes = list(_merge(found, tomli.loads(part), ""))
+        except (ValueError, RecursionError) as error:
+            reason = escape_invisible(str(error))
+            mistakes.append(f"is not valid TOML; the table at line {line} is left out: {reason}")
+        else:
+            mistakes += [f"has {key} twice, again in line {line}" for key in clashes]
+        line += part.count("\n")
+    return found, mistakes or ["is not valid TOML: a table stands there twice; both count"]
+
+
+def _merge(into: dict[str, Any], table: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    """Add a table's keys; yield those that are there already, and stay as they are."""
+    for key, value in table.items():
+        known = into.setdefault(key, value)
+        if isinstance(known, dict) and isinstance(value, dict) and known is not value:
+            yield from _merge(known, value, f"{prefix}{key}.")
+        elif isinstance(known, list) and isinstance(value, list) and known is not value:
+            known += value
+        elif known is not value:
+            yield f"{prefix}{key}"
 
 
 def _sets_nothing(text: str) -> bool:
