@@ -284,6 +284,12 @@ class Project:
             self.diagnostics.log("error", f"events were lost: {error}")
             self.lost_events.append(str(error))
 
+    def log_by_area(self, events: "Iterable[tuple[StatsEvent, bool]]") -> None:
+        """Write events, each with whether it is personal, to the log that it belongs to."""
+        listed = list(events)
+        for personal in (False, True):
+            self.log_events([one for one, own in listed if own is personal], personal=personal)
+
     def append_events(self, events: "Collection[StatsEvent]", *, personal: bool) -> None:
         """Write events to the log, or raise ``StorageError``."""
         from grove_core.event_log import append

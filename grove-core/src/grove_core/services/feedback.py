@@ -26,14 +26,6 @@ class CorrectedLearning(NamedTuple):
     why: str | None
 
 
-def log_events_by_area(project: Project, events: Iterable[tuple[StatsEvent, bool]]) -> None:
-    """Log events, each with whether it is personal, to the log that it belongs to."""
-    listed = list(events)
-    for personal in (False, True):
-        some = [event for event, is_personal in listed if is_personal is personal]
-        project.log_events(some, personal=personal)
-
-
 # --- corrections ----------------------------------------------------------------------------------
 
 
@@ -106,7 +98,7 @@ def log_corrections(
             why=one.why,
         )
         events.append((correction, found.area is Area.PERSONAL))
-    log_events_by_area(project, events)
+    project.log_by_area(events)
 
 
 # --- uses -----------------------------------------------------------------------------------------
@@ -157,7 +149,7 @@ def mark_used(
         for learning_id in is_personal
     )
     new = [(one, is_personal[one.learning_id]) for one in uses if _adds_something(one, logged)]
-    log_events_by_area(project, new)
+    project.log_by_area(new)
     return after
 
 

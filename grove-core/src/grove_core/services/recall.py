@@ -186,16 +186,13 @@ def log_shown(project: "Project", session_id: str, learnings: Sequence[InjectedL
     """Write into the event logs what a session is shown."""
     from grove_core.model.events import Surfaced
 
-    for personal in (False, True):
-        events = [
-            Surfaced(
-                ts=project.now,
-                learning_id=one.learning_id,
-                session_id=session_id,
-                via=one.via,
-                score=one.score,
-            )
-            for one in learnings
-            if one.personal is personal
-        ]
-        project.log_events(events, personal=personal)
+    def event(one: InjectedLearning) -> Surfaced:
+        return Surfaced(
+            ts=project.now,
+            learning_id=one.learning_id,
+            session_id=session_id,
+            via=one.via,
+            score=one.score,
+        )
+
+    project.log_by_area((event(one), one.personal) for one in learnings)

@@ -41,7 +41,6 @@ from grove_core.services.curate import Curator
 from grove_core.services.feedback import (
     correct,
     log_corrections,
-    log_events_by_area,
     mark_used,
     unknown_ids,
 )
@@ -271,7 +270,7 @@ def _log(
             _is_personal(raw) or existing in personal_ids or (True in kinds and quotes_another)
         )
         events.append((_rejection(project, session_id, one, raw), personal))
-    log_events_by_area(project, events)
+    project.log_by_area(events)
 
 
 def _reflection(
@@ -325,8 +324,7 @@ def _is_personal(raw: Any) -> bool:  # noqa: ANN401 - any JSON value
 
 def _log_ratings(project: Project, submission: Submission) -> None:
     found = ((one, project.library.get(one.learning_id)) for one in submission.ratings)
-    log_events_by_area(
-        project,
+    project.log_by_area(
         [
             (
                 Rated(ts=project.now, learning_id=one.learning_id, useful=one.useful),

@@ -362,10 +362,7 @@ def _log_dismissals(
 ) -> None:
     from grove_core.model.events import Dismissed
 
-    for personal in (False, True):
-        events = [
-            Dismissed(ts=project.now, learning_id=one.learning_id, session_id=session_id)
-            for one in dismissed
-            if one.personal is personal
-        ]
-        project.log_events(events, personal=personal)
+    def event(one: InjectedLearning) -> Dismissed:
+        return Dismissed(ts=project.now, learning_id=one.learning_id, session_id=session_id)
+
+    project.log_by_area((event(one), one.personal) for one in dismissed)
