@@ -218,17 +218,17 @@ def test_a_secret_is_found_and_masked(text):
         found = find_secrets(written)
         assert found
         for one in found:
-            value = written[one.start : one.end]
-            assert one.digest == digest_of(value)
-            assert value not in one.masked
-            assert str(len(value)) in one.masked
+            assert one.value in written
+            assert one.digest == digest_of(one.value)
+            assert one.value not in one.masked
+            assert str(len(one.value)) in one.masked
             assert len(one.masked.split("*")[0]) <= 4
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_a_lesson_about_secrets_passes(text):
     written = made(text)
-    assert [(one.kind, written[one.start : one.end]) for one in find_secrets(written)] == []
+    assert list(find_secrets(written)) == []
 
 
 KEY_LINES = made(pem("RSA PRIVATE KEY", "MIIEow")).split("\n")[:-1]
@@ -257,8 +257,7 @@ def test_a_private_key_is_found_whatever_quotes_its_lines(form):
 def test_an_encoding_hides_nothing(text):
     written = f"the job uses {text} since May"
     (found,) = find_secrets(written)
-    assert written[found.start : found.end].strip() in text
-    assert found.end - found.start >= len(text.strip()) - 2
+    assert found.value in {text.strip(), GITHUB}
 
 
 TOKEN = "glpat-" + "x7Kq2mN9pR4tV8wZ1bC3"

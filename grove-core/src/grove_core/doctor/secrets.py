@@ -68,7 +68,7 @@ def _search(files: Sequence[Path], project: Project, until: float) -> Iterator[C
                     return
                 for one in find_secrets(text):
                     if one.digest not in project.config.secrets.allow:
-                        line = first + text.count("\n", 0, one.start)
+                        line = first + text.count("\n", 0, max(text.find(one.value), 0))
                         yield _result(f"{path}:{line}: {one.kind} {one.masked}", one.digest)
         except OSError:
             yield warning(f"{path} cannot be read", f"chmod u+r {path}")
