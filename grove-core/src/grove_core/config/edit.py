@@ -36,17 +36,9 @@ def render_default_config() -> str:
     """Render the configuration file with every key commented out."""
     lines = [_HEAD]
     for declared in config_keys().values():
-<<<<<<< HEAD
-        table, _, name = declared.key.rpartition(".")
-        if table != section:
-            section = table
-            lines += ["", f"[{section}]"]
-        lines += [f"## {_describe(declared)}", f"# {name} = {in_toml(declared.default)}"]
-    return "\n".join(lines) + "\n"
-=======
-        lines += [f"## {_describe(declared)}", f"# {declared.key} = {_toml(declared.default)}", ""]
+        default = in_toml(declared.default)
+        lines += [f"## {_describe(declared)}", f"# {declared.key} = {default}", ""]
     return "\n".join(lines)
->>>>>>> 76f2994 (Let a mistake in the configuration cost one table, and pasted snippets work)
 
 
 def _describe(declared: ConfigKey) -> str:

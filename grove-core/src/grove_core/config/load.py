@@ -2,11 +2,7 @@
 
 import re
 import stat
-<<<<<<< HEAD
-from collections.abc import Mapping
-=======
-from collections.abc import Iterable, Iterator, Mapping
->>>>>>> 76f2994 (Let a mistake in the configuration cost one table, and pasted snippets work)
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
@@ -111,7 +107,6 @@ def _build(section: Any, prefix: str, values: Mapping[str, Any]) -> Any:  # noqa
     return section(**arguments)
 
 
-<<<<<<< HEAD
 @define
 class _Loading:
     """What was said so far, checked: each layer is stronger than those before it."""
@@ -126,11 +121,13 @@ class _Loading:
     def read_file(self, path: Path, source: Source) -> None:
         origin = Origin(source=source, file=path)
         try:
-            table = _parse_file(path)
+            table, mistakes = _parse_toml(_read_file(path))
         except ValueProblem as problem:
             message = f"{problem}; the whole file is left out until that is corrected"
             self._refuse("", origin, message)
         else:
+            for mistake in mistakes:
+                self._refuse("", origin, mistake)
             self._take_table(table, "", origin)
 
     def _take_table(self, table: Mapping[str, Any], prefix: str, origin: Origin) -> None:
@@ -193,20 +190,6 @@ class _Loading:
     def _refuse(self, key: str, origin: Origin, message: str) -> None:
         problem = ConfigProblem(key=escape_invisible(key), origin=origin, message=message)
         self.problems.append(problem)
-=======
-def _file_layer(path: Path, source: Source) -> _Layer:
-    layer = _Layer(source)
-    origin = Origin(source=source, file=path)
-    try:
-        table, mistakes = _parse_toml(_read_file(path))
-    except ValueProblem as problem:
-        layer.refuse("", origin, f"{problem}; the whole file is left out until that is corrected")
-    else:
-        for mistake in mistakes:
-            layer.refuse("", origin, mistake)
-        _take_table(layer, table, "", origin)
-    return layer
->>>>>>> 76f2994 (Let a mistake in the configuration cost one table, and pasted snippets work)
 
 
 def _read_file(path: Path) -> str:
@@ -214,26 +197,17 @@ def _read_file(path: Path) -> str:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_FILE_BYTES:
             raise ValueProblem("is no plain file of at most 1 MiB")
-<<<<<<< HEAD
-        text = path.read_bytes().decode("utf-8-sig")
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-=======
         return path.read_bytes().decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return ""
->>>>>>> 76f2994 (Let a mistake in the configuration cost one table, and pasted snippets work)
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueProblem(f"is not UTF-8 (at line {line})") from error
     except OSError as error:
         raise ValueProblem(f"cannot be read: {error.strerror or error}") from error
-<<<<<<< HEAD
-=======
 
 
 def _parse_toml(text: str) -> tuple[dict[str, Any], list[str]]:
->>>>>>> 76f2994 (Let a mistake in the configuration cost one table, and pasted snippets work)
     if _sets_nothing(text):
         return {}, []
     import tomli
