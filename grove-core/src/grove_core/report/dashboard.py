@@ -6,7 +6,7 @@ from typing import Final
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from grove_core.model.statistics import GroupStats, Insight, Statistics
@@ -47,6 +47,27 @@ _TREND_STYLES: Final = {Trend.UP: "green", Trend.DOWN: "red"}
 _URGENCY: Final = {1: ("!", "bold red"), 2: ("•", "yellow"), 3: ("•", "green")}
 
 Parts = Iterator[RenderableType]
+
+
+def _lines(title: str = "", *, right: bool = False, fills: bool = False, style: str = "") -> Column:
+    """Make a column of single lines."""
+    return Column(
+        title,
+        justify="right" if right else "left",
+        no_wrap=True,
+        ratio=1 if fills else None,
+        style=style,
+    )
+
+
+_SHARE: Final = _lines("used of shown", right=True)
+_RATE: Final = _lines("rate", right=True, style="bold")
+_SPARK: Final = _lines(f"{WEEKS} weeks", style="green")
+# Ids are never cut.
+_LEARNING: Final = (
+    Column(overflow="fold", max_width=_LONGEST_ID, style="cyan"),
+    _lines(fills=True),
+)
 
 
 def print_dashboard(
@@ -94,7 +115,7 @@ def _dashboard(
 
 def _summary(statistics: Statistics) -> Parts:
     weeks, reflections = statistics.weeks, statistics.reflections
-    rows: list[tuple[str, str, str]] = []
+    rows: list[Sequence[str | Text]] = []
     if statistics.learnings:
         rows.append(("Learnings", named_counts(statistics.by_status), ""))
     if (hits := statistics.usage.hits).total:
@@ -107,44 +128,29 @@ def _summary(statistics: Statistics) -> Parts:
     if statistics.skips.total:
         said = f"{statistics.skips.total:,}: {named_counts(statistics.skips.by_decider)}"
         rows.append(("Skips", said, spark_of_counts([one.skips for one in weeks])))
-    if rows:
-        table = _table(header=True)
-        table.add_column("", style="bold")
-        table.add_column("", ratio=1)
-        _add_column(table, f"{WEEKS} weeks", style="green")
-        for row in rows:
-            table.add_row(*row)
-        yield table
+    columns = (Column(style="bold"), Column(ratio=1), _SPARK)
+    yield from _table(columns, rows, header=True)
 
 
 def _categories(groups: Sequence[GroupStats], *, is_terminal: bool) -> Parts:
-    if not groups:
-        return
-    table = _table(header=True)
-    _add_column(table, fills=True)
-    for title in ("active", "used of shown"):
-        _add_column(table, title, right=True)
-    _add_column(table, "rate", right=True, style="bold")
-    _add_column(table, right=True, style="dim")
-    _add_column(table, f"{WEEKS} weeks", style="green")
-    _add_column(table, "30 days", right=True)
+    rows: list[Sequence[str | Text]] = []
     for group in sorted(groups, key=lambda one: (-one.hits.total, one.name)):
         share, trend = group.hits, trend_of(group.recent, group.before)
         few = share.interval is not None and share.total < FEW
         recent = Text(_plain_share(group.recent))
         sign = ARROWS[trend] if is_terminal else trend.value
         recent.append(f" {sign or ' '}", style=_TREND_STYLES.get(trend, "dim"))
-        table.add_row(
-            group.name,
-            f"{group.active:,}",
-            _plain_share(share),
-            _rate(share),
-            interval_of(*share.interval) if share.interval and few else "",
-            spark_of_rates(group.weeks),
-            recent,
-        )
-    yield table
-    yield Text("30 days: used of shown, compared with the 30 days before", style="dim")
+        interval = interval_of(*share.interval) if share.interval and few else ""
+        numbers = (f"{group.active:,}", _plain_share(share), _rate(share), interval)
+        rows.append((group.name, *numbers, spark_of_rates(group.weeks), recent))
+    columns = (
+        _lines(fills=True),
+        _lines("active", right=True),
+        *(_SHARE, _RATE, _lines(right=True, style="dim"), _SPARK, _lines("30 days", right=True)),
+    )
+    yield from _table(columns, rows, header=True)
+    if groups:
+        yield Text("30 days: used of shown, compared with the 30 days before", style="dim")
 
 
 def _plain_share(share: Share) -> str:
@@ -156,64 +162,61 @@ def _rate(share: Share) -> str:
 
 
 def _most_valuable(statistics: Statistics) -> Parts:
-    best = statistics.top
-    if not best:
-        return
-    table = _learnings_table()
-    _add_column(table, "used of shown", right=True)
-    _add_column(table, "rate", right=True, style="bold")
-    _add_column(table, "tickets", right=True)
-    for one in best[:_SHOWN]:
+    rows: list[Sequence[str | Text]] = []
+    for one in statistics.top[:_SHOWN]:
         hits, used = one.stats.hits, one.stats.referenced
         # Found by a search, it is used without being shown.
         said = f"{used:,} of {hits.total:,}" if hits.total else f"{used:,}"
         tickets = f"{one.stats.referencing_tickets:,}"
-        table.add_row(one.learning_id, Text(summary_of(one.summary)), said, _rate(hits), tickets)
-    yield table
-    yield from _more(len(best), _SHOWN, _EVERYTHING)
+        rows.append((one.learning_id, summary_of(one.summary), said, _rate(hits), tickets))
+    columns = (*_LEARNING, _SHARE, _RATE, _lines("tickets", right=True))
+    yield from _table(columns, rows, header=True)
+    yield from _more(len(statistics.top), _SHOWN, _EVERYTHING)
 
 
 def _cross_pollination(statistics: Statistics) -> Parts:
     learnings = statistics.cross_pollination
-    if not learnings:
-        return
-    uses = counted(statistics.edges.total, "time")
-    yield Text(f"Learnings were used {uses} for another ticket than the one they came from.")
-    table = _learnings_table(header=False)
+    if learnings:
+        uses = counted(statistics.edges.total, "time")
+        yield Text(f"Learnings were used {uses} for another ticket than the one they came from.")
+    rows: list[Sequence[str | Text]] = []
     for one in learnings[:_EDGES_SHOWN]:
-        table.add_row(one.learning_id, Text(summary_of(one.summary)))
-        table.add_row("", Text(travels_of(one), style="dim"))
-    yield table
+        rows.append((one.learning_id, summary_of(one.summary)))
+        rows.append(("", Text(travels_of(one), style="dim")))
+    yield from _table(_LEARNING, rows)
     yield from _more(len(learnings), _EDGES_SHOWN, _EVERYTHING)
 
 
 def _going_stale(statistics: Statistics) -> Parts:
-    stale = statistics.going_stale
-    if not stale:
-        return
-    table = _learnings_table()
-    _add_column(table, "last seen", right=True, style="dim")
-    _add_column(table, "archived", right=True, style="yellow")
-    for one in stale[:_SHOWN]:
-        seen, due = day_of(one.last_verified), in_days(one.days_left)
-        table.add_row(one.learning_id, Text(summary_of(one.summary)), seen, due)
-    yield table
-    yield from _more(statistics.going_stale_count, min(_SHOWN, len(stale)), "grove list --stale")
+    stale = statistics.going_stale[:_SHOWN]
+    columns = (
+        *_LEARNING,
+        _lines("last seen", right=True, style="dim"),
+        _lines("archived", right=True, style="yellow"),
+    )
+    rows = [
+        (
+            one.learning_id,
+            summary_of(one.summary),
+            day_of(one.last_verified),
+            in_days(one.days_left),
+        )
+        for one in stale
+    ]
+    yield from _table(columns, rows, header=True)
+    yield from _more(statistics.going_stale_count, len(stale), "grove list --stale")
 
 
 def _write_gate(statistics: Statistics) -> Parts:
     gate, refused = statistics.write_gate, by_size(statistics.write_gate.rejected_by_stage)
     if gate.passed.total:
         yield Text(f"{share_of(gate.passed, 'candidates accepted')}.")
-    if refused:
-        table = _table()
-        _add_column(table)
-        _add_column(table, right=True)
-        _add_column(table, fills=True, style="red")
-        for name, count in refused:
-            bar = "■" * max(1, round(_BAR_WIDTH * count / refused[0][1]))
-            table.add_row(f"  refused by {name}", f"{count:,}", bar)
-        yield table
+    rows = [
+        (f"  refused by {name}", f"{count:,}", "■" * max(1, round(_BAR_WIDTH * count / most)))
+        for name, count in refused
+        for most in (refused[0][1],)
+    ]
+    yield from _table((_lines(), _lines(right=True), _lines(fills=True, style="red")), rows)
     if gate.misses:
         misses = counted(len(gate.misses), "candidate was", "candidates were")
         yield Text(f"{misses} refused and written later all the same:")
@@ -243,19 +246,16 @@ def _gate(statistics: Statistics) -> Parts:
 
 
 def _insights(insights: Sequence[Insight]) -> Parts:
-    table = _table()
-    table.add_column()
-    table.add_column(ratio=1)
+    rows: list[Sequence[str | Text]] = []
     for number, one in enumerate(insights[:_INSIGHTS_SHOWN]):
         sign, style = _URGENCY.get(one.priority, _URGENCY[2])
         if number:
-            table.add_row()
-        table.add_row(Text(sign, style=style), Text(summary_of(one.message), style="bold"))
+            rows.append(())
+        rows.append((Text(sign, style=style), Text(summary_of(one.message), style="bold")))
         if one.evidence:
-            table.add_row("", Text(evidence_of(one.evidence), style="dim"))
-        table.add_row(Text("→", style="green"), Text(summary_of(one.suggestion)))
-    if insights:
-        yield table
+            rows.append(("", Text(evidence_of(one.evidence), style="dim")))
+        rows.append((Text("→", style="green"), summary_of(one.suggestion)))
+    yield from _table((Column(), Column(ratio=1)), rows)
     yield from _more(len(insights), _INSIGHTS_SHOWN, _EVERYTHING)
 
 
@@ -269,9 +269,12 @@ def _log(statistics: Statistics) -> Parts:
         yield Text("The log was not read to its end in time; call again.", style="yellow")
 
 
-def _table(*, header: bool = False) -> Table:
-    """Make a table without lines."""
-    return Table(
+def _table(
+    columns: Sequence[Column], rows: Sequence[Sequence[str | Text]], *, header: bool = False
+) -> Parts:
+    """Make a table without lines; of no rows there is none."""
+    table = Table(
+        *(one.copy() for one in columns),
         box=None,
         show_header=header,
         header_style="dim",
@@ -279,28 +282,11 @@ def _table(*, header: bool = False) -> Table:
         pad_edge=False,
         expand=True,
     )
-
-
-def _add_column(
-    table: Table, title: str = "", *, right: bool = False, fills: bool = False, style: str = ""
-) -> None:
-    """Add a column of single lines."""
-    table.add_column(
-        title,
-        justify="right" if right else "left",
-        no_wrap=True,
-        overflow="ellipsis",
-        ratio=1 if fills else None,
-        style=style,
-    )
-
-
-def _learnings_table(*, header: bool = True) -> Table:
-    """Make a table that begins with ids, which are never cut, and summaries."""
-    table = _table(header=header)
-    table.add_column("", overflow="fold", max_width=_LONGEST_ID, style="cyan")
-    _add_column(table, fills=True)
-    return table
+    for row in rows:
+        # What others have written may look like markup.
+        table.add_row(*(Text(one) if isinstance(one, str) else one for one in row))
+    if rows:
+        yield table
 
 
 def _example(text: str) -> RenderableType:
