@@ -1,14 +1,13 @@
 """What is written is markdown as documented, and reads back equal."""
 
 from datetime import UTC, datetime
-from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_markdown import reader
-from grove_backend_markdown.format import file_header, format_entry, format_status
+from grove_backend_markdown.fields import format_status
+from grove_backend_markdown.format import file_header, format_entry
 from grove_backend_markdown.reader import read_entries
 from grove_core import (
     Area,
@@ -96,83 +95,6 @@ def test_status(status, note, written):
     assert format_status(status, note) == written
 
 
-# --- entries that stand as grove wrote them are read at once, and as if line by line -------------
-
-ENTRY = """\
-### [cl_20260206_k3f9a2] A summary of R&D: [x] | y
-- **Category:** pitfall
-- **Scope:** project
-- **Confidence:** high
-- **Status:** active
-- **Criteria:** behavior_changing, stable_fact
-- **Tags:** rails, n-plus-one
-- **Files:** app/models/user.rb, lib/a b.rb
-- **Supersedes:** cl_20260101_aaaaaa
-- **Origin:** ticket T042 | session abc123
-- **Created:** 2026-02-06T10:00:00Z
-
-> Preload it.
->
-> ## Why
-"""
-CHANGES = (
-    *"\\|,&#[]:*> \r\t\n-\x85\u2028\ufeff\0aZé",
-    "",
-    "&#10;",
-    "\r\n",
-    "\n\n",
-    "\n> ",
-    " | ticket X",
-    "(note)",
-    ":**",
-    "- **Tags:** b",
-    "Pit-Fall",
-    "archived",
-    "2026-13-01",
-)
-
-
-def assert_same(text):
-    at_once = read_entries(text)
-    with mock.patch.object(reader, "read_usual_entry", return_value=None):
-        assert read_entries(text) == at_once
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("n-plus-one\n", "n-plus-one\r\n"),
-        ("R&D", "R&#38;D"),
-        ("rails", r"a\, b"),
-        ("active", "archived (decayed 2026-05-07)"),
-        ("2026-02-06T10:00:00Z", "0001-01-01T00:00:00+14:00"),
-        ("\n\n> ", "\n- **Tags:** more\n\n> "),
-        ("cl_20260206_k3f9a2", "cl_ä"),
-        ("> Preload it.\n>\n> ## Why\n", ""),
-    ],
-)
-def test_what_is_unusual_reads_as_line_by_line(old, new):
-    assert_same(ENTRY.replace(old, new))
-
-
-@settings(max_examples=100, deadline=None)
-@given(
-    changes=st.lists(
-        st.tuples(
-            st.integers(0, len(ENTRY)),
-            st.integers(0, 3),
-            st.sampled_from(CHANGES) | st.text(max_size=2),
-        ),
-        max_size=3,
-    )
-)
-def test_a_changed_entry_reads_as_line_by_line(changes):
-    text = ENTRY
-    for start, length, new in changes:
-        text = text[:start] + new + text[start + length :]
-    assert_same(text)
-
-
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), end=st.sampled_from(["\n", "\r\n"]))
 def test_any_file_reads_back_equal(hostile_learnings, data, end):
@@ -181,4 +103,3 @@ def test_any_file_reads_back_equal(hostile_learnings, data, end):
     text = text.replace("\n", end)
     reading = read_entries(text)
     assert [entry.learning for entry in reading.entries] == learnings
-    assert_same(text)

@@ -1,18 +1,27 @@
 """What is new in the files since an earlier look, told without parsing all of them again."""
 
+import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 from zlib import crc32
 
-from grove_backend_markdown.collecting import without_collecting
-from grove_backend_markdown.marks import FileMark, read_mark, write_mark
 from grove_backend_markdown.reader import Reading, read_entries
-from grove_core import Changes, Learning
+from grove_core import Changes, Learning, __version__
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _HEADED_ID: Final = re.compile(rb"\n#{1,6}[ \t]+\[?[ \t\r]*([A-Za-z0-9_-]+)")
+
+
+class FileMark(NamedTuple):
+    """What a file was when it was read: as much as it takes to see what is new in it."""
+
+    size: int
+    checksum: int
+    settled: int
+    settled_checksum: int
+    ids: Sequence[str]
 
 
 class _News(NamedTuple):
@@ -24,12 +33,11 @@ class _News(NamedTuple):
 
 def changes_since(contents: Mapping[str, bytes], mark: str) -> Changes:
     """Return what has changed since an earlier answer."""
-    known = read_mark(mark)
-    with without_collecting():
-        news = None if known is None else _read_on(contents, known)
-        if news is not None:
-            return _answer(news, whole=False)
-        return _answer({name: _read(content) for name, content in contents.items()}, whole=True)
+    known = _read_mark(mark)
+    news = None if known is None else _read_on(contents, known)
+    if news is not None:
+        return _answer(news, whole=False)
+    return _answer({name: _read(content) for name, content in contents.items()}, whole=True)
 
 
 def _answer(news: Mapping[str, _News], *, whole: bool) -> Changes:
@@ -39,7 +47,7 @@ def _answer(news: Mapping[str, _News], *, whole: bool) -> Changes:
             learnings.setdefault(learning.id, learning)
     return Changes(
         learnings=tuple(sorted(learnings.values(), key=lambda learning: learning.timestamp)),
-        mark=write_mark({name: one.mark for name, one in news.items()}),
+        mark=_write_mark({name: one.mark for name, one in news.items()}),
         whole=whole,
     )
 
@@ -119,3 +127,21 @@ def _stand_once(news: Mapping[str, _News], contents: Mapping[str, bytes]) -> boo
         headed.update(_HEADED_ID.findall(b"\n" + first_line))
         headed.update(_HEADED_ID.findall(content))
     return all(headed[one] == 1 for one in ids)
+
+
+def _write_mark(files: Mapping[str, FileMark]) -> str:
+    # Another version may read the same file otherwise.
+    body = json.dumps([__version__, files], separators=(",", ":"))
+    return f"{crc32(body.encode()):08x} {body}"
+
+
+def _read_mark(text: str) -> Mapping[str, FileMark] | None:
+    checksum, _, body = text.partition(" ")
+    if not text.isascii() or checksum != f"{crc32(body.encode()):08x}":
+        return None
+    try:
+        version, files = json.loads(body)
+        marks = {name: FileMark(*values) for name, values in files.items()}
+    except (AttributeError, RecursionError, TypeError, ValueError):
+        return None
+    return marks if version == __version__ else None

@@ -1,11 +1,10 @@
 """From a learning to its entry."""
 
-from collections.abc import Iterator
-from enum import Enum
 from typing import Final
 
-from grove_backend_markdown.markup import escape, join_list
-from grove_core import Area, Criterion, Learning, LearningStatus, format_instant
+from grove_backend_markdown.fields import fields_of
+from grove_backend_markdown.markup import escape
+from grove_core import Area, Learning
 
 _ABOUT: Final = {
     Area.PROJECT: "What grove has learned in this project, one entry each, the newest last.",
@@ -27,42 +26,6 @@ def format_entry(learning: Learning) -> str:
     summary = escape(learning.summary)
     if summary.startswith("#"):
         summary = f"\\{summary}"
-    fields = [f"- **{name}:** {value}" for name, value in _fields(learning)]
+    fields = [f"- **{name}:** {value}" for name, value in fields_of(learning)]
     quoted = [f"> {line}" if line else ">" for line in learning.detail.split("\n")]
     return "\n".join([f"### [{learning.id}] {summary}", *fields, "", *quoted, ""])
-
-
-def format_status(status: LearningStatus, note: str = "") -> str:
-    """Write the value of a status field."""
-    words = escape(" ".join(note.split()))
-    if not words or status is LearningStatus.ACTIVE:
-        return status.value
-    return f"{status.value} ({words})"
-
-
-def _fields(learning: Learning) -> Iterator[tuple[str, str]]:
-    yield "Category", _word(learning.category)
-    yield "Scope", _word(learning.scope)
-    yield "Confidence", _word(learning.confidence)
-    yield "Status", format_status(learning.status)
-    if learning.criteria_met:
-        yield "Criteria", join_list(c.value for c in Criterion if c in learning.criteria_met)
-    if learning.tags:
-        yield "Tags", join_list(learning.tags)
-    if learning.context_files:
-        yield "Files", join_list(learning.context_files)
-    if learning.supersedes:
-        yield "Supersedes", join_list(learning.supersedes)
-    yield "Origin", _origin(learning)
-    yield "Created", format_instant(learning.timestamp)
-
-
-def _word(member: Enum) -> str:
-    return str(member.value)
-
-
-def _origin(learning: Learning) -> str:
-    session = f"session {escape(learning.session_id)}"
-    if learning.ticket_id is None:
-        return session
-    return f"ticket {escape(learning.ticket_id)} | {session}"

@@ -6,11 +6,6 @@ from typing import Final, NamedTuple
 
 from grove_backend_markdown.markup import BLANKS
 
-FIELDS: Final = frozenset(
-    "category scope confidence status criteria tags files supersedes origin created".split()
-)
-OLD_FIELDS: Final = FIELDS | {"summary", "ticket", "session", "context files", "relevance"}
-
 _HEADING: Final = re.compile(r"#{1,6}[ \t]+\[([^\]]*)\](.*)")
 _FIELD_START: Final = "- **"
 _FIELD_END: Final = ":**"

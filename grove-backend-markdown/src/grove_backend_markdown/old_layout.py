@@ -1,12 +1,11 @@
 """Entries of an older layout, which are read but never written."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
+from grove_backend_markdown.fields import NAMES, OLD_NAMES
 from grove_backend_markdown.lines import (
-    FIELDS,
-    OLD_FIELDS,
     Field,
     Section,
     field_of,
@@ -21,6 +20,7 @@ from grove_core import is_learning_id
 _HEADING: Final = "## "
 _RULE: Final = "---"
 _NEXT_IN_LINE: Final = re.compile(r"[ \t]*\|[ \t]*(?=\*\*[A-Za-z ]+:\*\*)")
+_RENAMED: Final = {"context files": "files"}
 _WHOLE_LINE: Final = frozenset({"summary", "relevance"})
 
 
@@ -29,6 +29,9 @@ def read_old_section(lines: Sequence[str], position: int) -> Section | None:
     if not _begins_old(lines, position):
         return None
     fields, start = _read_fields(lines, position + 1)
+    if tags := fields.get("tags"):
+        words = (word.strip("#,") for word in tags.value.split())
+        fields["tags"] = tags._replace(value=",".join(words))
     rule, following = _end_of_detail(lines, start)
     detail = "\n".join(line.removesuffix("\r") for line in lines[start:rule])
     return Section(
@@ -47,7 +50,7 @@ def _begins_old(lines: Sequence[str], position: int) -> bool:
     if not line.startswith(_HEADING) or not is_learning_id(line[len(_HEADING) :].strip(BLANKS)):
         return False
     following = next_visible(lines, position + 1)
-    return following < len(lines) and is_field(lines[following], OLD_FIELDS)
+    return following < len(lines) and is_field(lines[following], OLD_NAMES)
 
 
 def _begins_new(lines: Sequence[str], position: int) -> bool:
@@ -55,10 +58,10 @@ def _begins_new(lines: Sequence[str], position: int) -> bool:
     if heading is None or not is_learning_id(heading[0]):
         return False
     following = next_visible(lines, position + 1)
-    return following < len(lines) and is_field(lines[following], FIELDS)
+    return following < len(lines) and is_field(lines[following], NAMES)
 
 
-def _read_fields(lines: Sequence[str], position: int) -> tuple[Mapping[str, Field], int]:
+def _read_fields(lines: Sequence[str], position: int) -> tuple[dict[str, Field], int]:
     """Read up to the first blank line after the summary, as the older program did."""
     fields: dict[str, Field] = {}
     while position < len(lines) and not lines[position].startswith("#"):
@@ -66,14 +69,14 @@ def _read_fields(lines: Sequence[str], position: int) -> tuple[Mapping[str, Fiel
         if is_blank(line) and "summary" in fields:
             break
         for name, value in _fields_in(line):
-            fields.setdefault(name, Field(position, value))
+            fields.setdefault(_RENAMED.get(name, name), Field(position, value))
         position += 1
     return fields, position
 
 
 def _fields_in(line: str) -> list[tuple[str, str]]:
     first = field_of(line)
-    if first is None or first[0] not in OLD_FIELDS:
+    if first is None or first[0] not in OLD_NAMES:
         return []
     if first[0] in _WHOLE_LINE:
         return [first]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from grove_backend_markdown.conflicts import split_sides
+from grove_backend_markdown.fields import NAMES, learning_of, shown
 from grove_backend_markdown.lines import (
-    FIELDS,
     Field,
     Section,
     field_of,
@@ -17,8 +17,6 @@ from grove_backend_markdown.lines import (
 )
 from grove_backend_markdown.markup import BLANKS, unescape
 from grove_backend_markdown.old_layout import read_old_section
-from grove_backend_markdown.usual import UsualEntry, read_usual_entry
-from grove_backend_markdown.values import learning_of, shown
 from grove_core import Learning, is_learning_id
 
 _OUR_IDS: Final = "cl_"
@@ -128,7 +126,7 @@ class _Side:
                 position = self._read_heading(position)
             elif line.startswith(_FENCES):
                 position = self._skip_fence(position)
-            elif line.startswith("- **") and is_field(line, FIELDS):
+            elif line.startswith("- **") and is_field(line, NAMES):
                 position = self._skip_stray_fields(position)
             else:
                 position += 1
@@ -140,9 +138,6 @@ class _Side:
         return self._positions[position] + 1
 
     def _read_heading(self, position: int) -> int:
-        usual = read_usual_entry(self._lines, position)
-        if usual is not None:
-            return self._add_usual(position, usual)
         old = read_old_section(self._lines, position)
         if old is not None:
             return self._add_old(position, old)
@@ -157,19 +152,6 @@ class _Side:
         if not self._open_fences and not self._has_old:
             self.settled = position
 
-    def _add_usual(self, position: int, usual: UsualEntry) -> int:
-        self._settle(position)
-        self.entries.append(
-            Entry(
-                learning=usual.learning,
-                first_line=self._number(position),
-                last_line=self._number(usual.end - 1),
-                status_line=self._number(usual.status),
-                is_old=False,
-            )
-        )
-        return usual.end
-
     def _add_old(self, position: int, section: Section) -> int:
         self._has_old = True
         if section.summary:
@@ -179,7 +161,7 @@ class _Side:
         return section.end
 
     def _add_current(self, position: int, section: Section) -> int:
-        has_fields = not FIELDS.isdisjoint(section.fields)
+        has_fields = not NAMES.isdisjoint(section.fields)
         is_ours = section.learning_id.startswith(_OUR_IDS)
         if not has_fields and not is_ours:
             return position + 1

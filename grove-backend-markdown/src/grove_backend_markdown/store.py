@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grove_backend_markdown.collecting import without_collecting
 from grove_backend_markdown.reader import Entry, Problem, Reading, read_entries
 from grove_core import StorageError, read_bytes, read_text
 
@@ -54,9 +53,7 @@ class Store:
     def entries(self) -> dict[str, Located]:
         """Read all entries by id; where an id stands twice, the first one."""
         entries: dict[str, Located] = {}
-        with without_collecting():
-            readings = list(self._readings())
-        for path, reading in readings:
+        for path, reading in self._readings():
             for entry in reading.entries:
                 entries.setdefault(entry.learning.id, Located(path, entry))
         return entries
