@@ -1,12 +1,13 @@
 """A learning comes back as it was, whatever carried it; what was changed on the way does not."""
 
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.mappings.mapping import Reading, TextForm
+from grove_backend_mcp.mappings.mapping import Answered
 from grove_backend_mcp.protocol.results import read_results
 from grove_backend_mcp.protocol.texts import (
     LONGEST_BLOCK,
@@ -18,10 +19,12 @@ from grove_backend_mcp.protocol.texts import (
     unescaped,
     values_of,
 )
-from grove_backend_mcp.tools import ToolResult
+from grove_backend_mcp.servers import ToolResult
 from grove_core import Scope
 from grove_core.testing import learnings
 from grove_core.testing.samples import SUMMARIES, TEXTS, VARIANTS, example_learning
+
+Reading = partial(Answered, tool="find")
 
 PROJECT = "shop"
 HOSTILE = [
@@ -53,7 +56,7 @@ def only(found):
 
 def carriers(learning):
     """Every way a learning travels, as an answer of a server and how to read it."""
-    short = values_of(learning, PROJECT, form=TextForm.SHORT)
+    short = values_of(learning, PROJECT, form="short")
     full = values_of(learning, PROJECT)
     entity = {"name": learning.id, "observations": [full["plain"], full["block"]]}
     swapped = {"name": learning.id, "observations": ["of others", full["block"], full["plain"]]}
@@ -171,7 +174,7 @@ def test_a_mark_alone_names_the_learning():
     assert recovered.text == "Some summary\n\nits detail"
 
 
-@pytest.mark.parametrize("form", list(TextForm))
+@pytest.mark.parametrize("form", ["short", "full"])
 @pytest.mark.parametrize("longest", [900, 5000])
 def test_of_a_text_that_is_cut_everything_else_stays(form, longest):
     learning = example_learning(detail="word " * 2000 + "end")
@@ -180,7 +183,7 @@ def test_of_a_text_that_is_cut_everything_else_stays(form, longest):
     assert values["content"].startswith(learning.summary)
     recovered = recover([values["content"]])
     assert (recovered.learning_id, recovered.learning) == (learning.id, None)
-    if form is TextForm.FULL:
+    if form == "full":
         kept = next(blocks_in(values["content"])).document
         assert kept["category"] == learning.category.value
         assert kept["tags"] == list(learning.tags)

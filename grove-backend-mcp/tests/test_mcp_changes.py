@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from attrs import evolve
 
-from grove_backend_mcp.storage.contents import CachedLearnings, Contents, Paths
+from grove_backend_mcp.sync.record import CachedLearnings, Contents, Paths
 from grove_core import BackendContext, LearningStatus
 from grove_core.testing.samples import example_learning, learning_id
 

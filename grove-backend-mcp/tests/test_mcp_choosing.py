@@ -6,9 +6,14 @@ from datetime import UTC, datetime
 import pytest
 from attrs import evolve
 
-from grove_backend_mcp.discovery.assessments import Assessment, save_assessment
 from grove_backend_mcp.discovery.choose import choose, discovered, trust_request, trust_requests
-from grove_backend_mcp.servers import Origin, ServerEntry, Transport
+from grove_backend_mcp.mappings.assessment import (
+    Abilities,
+    Assessment,
+    load_assessment,
+    save_assessment,
+)
+from grove_backend_mcp.servers import Origin, ServerEntry
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext
 
@@ -16,8 +21,8 @@ KNOWN = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory@2
 UNKNOWN = {"command": "team-memory"}
 REMOTE = {"type": "http", "url": "https://memory.example/mcp"}
 VERDICT = Assessment(
-    server_name="team", version="1", profile=None, has_write=True, has_search=True,
-    tools_digest="d", checked_at=datetime(2026, 11, 22, tzinfo=UTC),
+    server_name="team", version="1", profile=None, has_write=True, abilities=Abilities(),
+    checked_at=datetime(2026, 11, 22, tzinfo=UTC),
 )  # fmt: skip
 
 
@@ -132,7 +137,7 @@ def test_an_agreement_covers_the_projects_programs_and_no_data(machine, args, fi
     (root / file).write_text("print(1)\n")
     (root / "memory.db").write_text("1")
     entry = ServerEntry(
-        name="team", origin=Origin.PROJECT, source=".mcp.json", transport=Transport.STDIO,
+        name="team", origin=Origin.PROJECT, source=".mcp.json",
         command="python3", args=(*args, "--db", "./memory.db"),
     )  # fmt: skip
     agreed = trust_request(entry, root).digest
@@ -146,8 +151,8 @@ def test_an_agreement_covers_the_projects_programs_and_no_data(machine, args, fi
     ("assessment", "expected", "words"),
     [
         ({}, True, "stores and finds learnings, as was found on 2026-11-22"),
-        ({"has_search": False}, True, "stores learnings, as was found"),
-        ({"has_write": False}, False, "had no tool that stores learnings"),
+        ({"abilities": Abilities(searches=False)}, True, "stores learnings, as was found"),
+        ({"has_write": False}, False, "no tool that stores learnings was known"),
     ],
 )
 def test_what_a_probe_has_shown(machine, assessment, expected, words):
@@ -160,6 +165,22 @@ def test_what_a_probe_has_shown(machine, assessment, expected, words):
     # The digest is of everything that it is reached by.
     machine.registry(user={"team": {**REMOTE, "url": "https://memory.example/other"}})
     assert machine.used() is None
+
+
+@pytest.mark.parametrize("key", "server_name profile has_write checked_at facts has_search".split())
+def test_a_wrong_value_in_what_is_kept_never_raises(tmp_path, key):
+    kept = evolve(VERDICT, profile="chroma", abilities=Abilities(updates=True, lists=True))
+    save_assessment(tmp_path, "d", kept)
+    assert load_assessment(tmp_path, "d") == kept
+    (path,) = tmp_path.rglob("d.json")
+    document = json.loads(path.read_text())
+    for other in (
+        {**document, key: 7},
+        {name: one for name, one in document.items() if name != key},
+    ):
+        path.write_text(json.dumps(other))
+        found = load_assessment(tmp_path, "d")
+        assert found is None or key == "has_search"
 
 
 @pytest.mark.parametrize(

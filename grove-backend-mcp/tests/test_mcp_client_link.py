@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.mappings.agreeing import Abilities
+from grove_backend_mcp.mappings.assessment import Abilities
+from grove_backend_mcp.servers import FaultKind, ServerFaultError
 from grove_backend_mcp.sync.connection import ServerConnection
 
 NOTHING = Abilities(updates=False, lists=False, searches=True)

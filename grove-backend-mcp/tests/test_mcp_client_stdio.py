@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from grove_backend_mcp.client import Limits, connect
-from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.servers import Endpoint, Transport
+from grove_backend_mcp.servers import Endpoint, FaultKind, ServerFaultError
 
 SERVER = Path(__file__).parent / "servers" / "bad_server.py"
 SECRET = "k3y-of-the-user"
@@ -59,7 +58,6 @@ def bad_server(tmp_path, mark):
         return Endpoint(
             **{
                 "name": "notes",
-                "transport": Transport.STDIO,
                 "words": words,
                 "environment": environment,
                 "cwd": str(tmp_path),
@@ -148,7 +146,7 @@ def test_the_last_line_of_errors_says_why_a_server_ended(bad_server, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("/not/there",), ("not-there-at-all",), ("./plain.txt",), ("python\0",)]
+    "words", [("/not/there",), ("not-there-at-all",), ("./plain.txt",), ("python\0",)]
 )
 def test_a_program_that_cannot_be_run_is_named(bad_server, tmp_path, words):
     (tmp_path / "plain.txt").write_text("not to be run")
@@ -160,9 +158,9 @@ def test_a_program_that_cannot_be_run_is_named(bad_server, tmp_path, words):
 HOLDER = """
 import json, sys, time
 from grove_backend_mcp.client import Limits, connect
-from grove_backend_mcp.servers import Endpoint, Transport
+from grove_backend_mcp.servers import Endpoint
 words, environment = json.loads(sys.argv[1])
-endpoint = Endpoint(name="n", transport=Transport.STDIO, words=tuple(words), environment=environment)
+endpoint = Endpoint(name="n", words=tuple(words), environment=environment)
 held = connect(endpoint, until=time.monotonic() + float(sys.argv[2]))
 held.__enter__()
 print("connected", flush=True)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from grove_backend_mcp.backend import McpBackend
-from grove_backend_mcp.faults import FaultKind, ServerFaultError
+from grove_backend_mcp.servers import FaultKind, ServerFaultError
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, LearningStatus, ReceiptStatus, Synchronised, locked
 from grove_core.testing.samples import example_learning
@@ -389,7 +389,7 @@ def test_what_is_written_while_another_process_delivers_waits(
     listing_story, monkeypatch, has_begun
 ):
     story = listing_story
-    monkeypatch.setattr("grove_backend_mcp.sync.deliver._LOCK_SECONDS", 0.2)
+    monkeypatch.setattr("grove_backend_mcp.sync.server._LOCK_SECONDS", 0.2)
     if has_begun:
         story.write("here", "")
     backend, learning = story.opened("here"), example_learning(len(story.written))

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from grove_backend_mcp.hits import hits_of
 from grove_backend_mcp.protocol.results import Found
-from grove_backend_mcp.storage.contents import Contents, Paths
+from grove_backend_mcp.sync.record import Contents, Paths
 from grove_core import BackendContext, LearningStatus, Query
 from grove_core.testing.samples import SUBJECTS
 

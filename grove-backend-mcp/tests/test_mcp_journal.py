@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.storage.journal import Delivery, Journal
+from grove_backend_mcp.sync.journal import Delivery, Journal
 from grove_core import LearningStatus
 from grove_core.testing.samples import example_learning, learning_id
 

@@ -12,18 +12,12 @@ import pytest
 from attrs import evolve, frozen
 from called import Called
 
-from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.mappings.mapping import (
-    Operation,
-    QueryMode,
-    Reading,
-    ServerMapping,
-)
+from grove_backend_mcp.mappings.mapping import Delete, Search, ServerMapping, Update, Write
 from grove_backend_mcp.mappings.profiles import match_profile
 from grove_backend_mcp.mappings.recogniser import recognise
 from grove_backend_mcp.protocol.memory_server import Found, MemoryServer
 from grove_backend_mcp.protocol.texts import values_of
-from grove_backend_mcp.tools import ToolResult
+from grove_backend_mcp.servers import FaultKind, ServerFaultError, ToolResult
 from grove_core import LearningStatus, Query
 from grove_core.testing.samples import SUBJECTS, TEXTS, example_learning, learning_id
 
@@ -119,15 +113,6 @@ def test_a_learning_is_replaced_and_removed_where_the_server_can(start, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_who_looks_first_stores_once(start, kind):
-    double = start(kind)
-    handle = double.memory.store(ONE, look_first=True)
-    before = double.store.read_text()
-    assert double.memory.store(ONE, look_first=True) == handle
-    assert double.store.read_text() == before
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_write_that_is_lost_silently_is_noticed(start, kind):
     double = start(kind)
     double.told(lose=2)
@@ -136,8 +121,8 @@ def test_a_write_that_is_lost_silently_is_noticed(start, kind):
         double.memory.store(OTHER)
     assert caught.value.kind is FaultKind.NOT_STORED
     assert caught.value.is_unclear
-    double.memory.store(OTHER, look_first=True)
     double.told()
+    double.memory.store(OTHER)
     for one in (ONE, OTHER):
         assert isinstance(double.memory.holds(one.id, one.id, one.summary), Found)
 
@@ -162,13 +147,7 @@ def result(*texts, structured=None):
     return ToolResult(structured=structured, texts=texts, is_error=False)
 
 
-STORES = ServerMapping(
-    write=Operation(tool="add", arguments={"content": "{content}"}),
-    search=Operation(tool="search", arguments={"query": "{query}"}),
-    update=(Operation(tool="update", arguments={"id": "{handle}", "content": "{content}"}),),
-    handle=Reading(items="$", handle="id"),
-    found=Reading(items="$.results[*]", text="content", handle="id"),
-)
+WRITES = Write(tool="w", arguments={"text": "{content}"}, items="$", handle="id")
 
 
 class Shows:
@@ -184,13 +163,12 @@ class Shows:
 
 
 SHOWN = ServerMapping(
-    write=Operation(tool="w", arguments={"text": "{content}"}),
-    search=Operation(tool="s", arguments={"query": "{query}"}),
-    update=(Operation(tool="u", arguments={"id": "{handle}", "text": "{content}"}),),
-    delete=Operation(tool="d", arguments={"id": "{handle}"}),
-    handle=Reading(items="$", handle="id"),
-    query_mode=QueryMode.WORDS,
+    write=WRITES,
+    search=Search(tool="s", arguments={"query": "{query}"}, query_mode="words"),
+    update=Update(tool="u", arguments={"id": "{handle}", "text": "{content}"}),
+    delete=Delete(tool="d", arguments={"id": "{handle}"}),
 )
+
 FOREIGN = {
     "label in prose": Shows(f"Minutes: we discussed grove:id:{ONE.id}, and its lock"),
     "mark in prose": Shows(f"somebody's note about it\n[grove:{ONE.id}]"),
@@ -207,12 +185,11 @@ FOREIGN = {
 @pytest.mark.parametrize("server", FOREIGN.values(), ids=FOREIGN.keys())
 def test_a_note_that_names_a_learning_is_no_proof_of_it_and_stays_as_it_is(server):
     memory = MemoryServer(server, SHOWN, PROJECT)
-    for look_first in (True, False):
-        server.called.clear()
-        with pytest.raises(ServerFaultError) as caught:
-            memory.store(ONE, look_first=look_first)
-        assert caught.value.kind is FaultKind.NOT_STORED
-        assert "w" in [tool for tool, _ in server.called]
+    server.called.clear()
+    with pytest.raises(ServerFaultError) as caught:
+        memory.store(ONE)
+    assert caught.value.kind is FaultKind.NOT_STORED
+    assert "w" in [tool for tool, _ in server.called]
     assert memory.holds(ONE.id, ONE.id, ONE.summary) is None
     server.called.clear()
     with suppress(ServerFaultError):
@@ -249,7 +226,7 @@ def test_faults_of_the_connection_go_through(kind):
         def call(self, tool, arguments):
             raise ServerFaultError(kind, "gone", is_unclear=True)
 
-    memory = MemoryServer(Broken(), STORES, PROJECT)
+    memory = MemoryServer(Broken(), SHOWN, PROJECT)
     for what in (
         lambda: memory.store(ONE),
         lambda: memory.holds(ONE.id, ""),

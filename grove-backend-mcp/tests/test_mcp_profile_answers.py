@@ -6,7 +6,7 @@ import pytest
 
 from grove_backend_mcp.mappings.profiles import profiles
 from grove_backend_mcp.protocol.results import failure_in, read_handle, read_results
-from grove_backend_mcp.tools import ToolResult
+from grove_backend_mcp.servers import ToolResult
 
 MAPPINGS = {profile.name: profile.mapping for profile in profiles()}
 ID = "cl_20261122_k3f9a2"
@@ -27,7 +27,8 @@ def answer(text, structured=None):
 
 def found(profile, reading, result):
     mapping = MAPPINGS[profile]
-    return read_results(result, getattr(mapping, reading) or mapping.found)
+    operation = getattr(mapping, reading)
+    return read_results(result, operation if operation.says_how else mapping.search or operation)
 
 
 def test_prose_of_the_memory_service():
@@ -36,7 +37,7 @@ def test_prose_of_the_memory_service():
         f"1. {TEXT}\n   Hash: {HASH}\n   Created: 2026-11-22T18:56:22Z [grove, grove:id:{ID}]\n\n"
         f"2. a list\n\n1. first\n   Hash: deadbeef\n   Hash: {OTHER_HASH}\n   Created: now [a]"
     )
-    ours, other = found("mcp-memory-service", "found", answer(prose))
+    ours, other = found("mcp-memory-service", "search", answer(prose))
     assert (ours.learning_id, ours.handle) == (ID, HASH)
     assert ours.text.startswith("Lock the file\n\nTwo writers")
     assert (other.learning_id, other.handle) == (None, OTHER_HASH)
@@ -51,35 +52,35 @@ NESTED = {"ids": [[ID]], "documents": [[TEXT]], "metadatas": [[META]], "distance
 @pytest.mark.parametrize(
     ("profile", "reading", "result", "handle"),
     [
-        ("mcp-memory-service", "got", answer({"memories": [MEMORY], "total": 1}), HASH),
-        ("server-memory", "found", answer("{}", {"entities": [ENTITY], "relations": []}), ID),
-        ("mcp-memory-keeper", "found", answer({"items": [{"key": ID, "value": FULL}]}), ID),
-        ("memory-bank", "got", answer(FULL), ""),
+        ("mcp-memory-service", "get", answer({"memories": [MEMORY], "total": 1}), HASH),
+        ("server-memory", "search", answer("{}", {"entities": [ENTITY], "relations": []}), ID),
+        ("mcp-memory-keeper", "search", answer({"items": [{"key": ID, "value": FULL}]}), ID),
+        ("memory-bank", "get", answer(FULL), ""),
         (
             "basic-memory",
-            "found",
+            "search",
             answer({"results": [{**PAGE, "content": TEXT, "score": -0.9}]}),
             PAGE["permalink"],
         ),
         (
             "basic-memory",
-            "got",
+            "get",
             answer(None, {"result": {**PAGE, "content": f"\n{TEXT}", "frontmatter": META}}),
             PAGE["permalink"],
         ),
-        ("qdrant", "found", answer(["Results for the query 'x'", ENTRY]), ""),
-        ("chroma", "found", answer(NESTED), ID),
-        ("chroma", "got", answer(COLUMNS), ID),
+        ("qdrant", "search", answer(["Results for the query 'x'", ENTRY]), ""),
+        ("chroma", "search", answer(NESTED), ID),
+        ("chroma", "get", answer(COLUMNS), ID),
         (
             "mem0",
-            "found",
+            "search",
             answer({"results": [{"id": "m-1", "memory": "Rewritten", "metadata": META}]}),
             "m-1",
         ),
-        ("mnemo", "found", answer({"results": [{"id": "m-2", "content": FULL}]}), "m-2"),
+        ("mnemo", "search", answer({"results": [{"id": "m-2", "content": FULL}]}), "m-2"),
         (
             "ai-devkit",
-            "found",
+            "search",
             answer({"results": [{"id": "m-3", "title": "grove", "content": FULL}]}),
             "m-3",
         ),
@@ -112,7 +113,7 @@ def test_learnings_are_found_with_their_handles(profile, reading, result, handle
 )
 def test_what_has_worked_is_believed(profile, text, handle):
     mapping = MAPPINGS[profile]
-    assert failure_in(answer(text), mapping.written) == ""
-    assert (mapping.handle is None) == (handle is None)
-    if mapping.handle is not None:
-        assert read_handle(answer(text), mapping.handle) == handle
+    assert failure_in(answer(text), mapping.write) == ""
+    assert mapping.write.says_how == (handle is not None)
+    if handle is not None:
+        assert read_handle(answer(text), mapping.write) == handle

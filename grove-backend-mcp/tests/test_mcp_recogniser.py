@@ -1,23 +1,41 @@
-"""Unknown servers: which tools store and find, told by names and schemas.
+"""Which tools store and find: recorded lists of real servers, and lists that no profile knows.
 
-The lists are in data/mcp_unseen.txt, with what is expected of each.
+The latter are in data/mcp_unseen.txt, with what is expected of each.
 """
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from grove_backend_mcp.mappings.mapping import QueryMode, TextForm
+from grove_backend_mcp.mappings.choice import faults_against, mapping_for
 from grove_backend_mcp.mappings.recogniser import recognise
-from grove_backend_mcp.mappings.templates import (
-    LEARNING_PLACEHOLDERS,
-    QUERY_PLACEHOLDERS,
-    check_template,
-)
-from grove_backend_mcp.tools import Tool
+from grove_backend_mcp.servers import Tool, tool_from
 
 _FILE = Path(__file__).parent / "data" / "mcp_unseen.txt"
+_FOLDER = Path(__file__).parent / "data" / "mcp-tools"
+SERVICE = ("mcp-memory-service", "memory_store", "memory_search", "memory_delete")
+CHROMA = ("chroma_add_documents", "chroma_query_documents", "chroma_delete_documents")
+# The file; its profile, and the tools for writing, searching and deleting.
+RECORDED = {
+    "basic-memory": ("basic-memory", "write_note", "search_notes", "delete_note"),
+    "beads-mcp": (None, None, None, None),
+    "chroma-mcp": ("chroma", *CHROMA),
+    "claude-mem": (None, None, "search", None),
+    "cognee-mcp": (None, "remember", "recall", None),
+    "letta-mcp-server": (None, None, None, None),
+    "mcp-memory-keeper": ("mcp-memory-keeper", "context_save", "context_search", None),
+    "mcp-memory-libsql": ("mcp-memory-libsql", "create_entities", "search_nodes", "delete_entity"),
+    "mcp-memory-service": SERVICE,
+    "mcp-memory-service-lite": SERVICE,
+    "mcp-server-qdrant": ("qdrant", "qdrant-store", "qdrant-find", None),
+    "mem0-mcp-server": ("mem0", "add_memory", "search_memories", "delete_memory"),
+    "memory-bank-mcp": ("memory-bank", "memory_bank_write", None, None),
+    "server-memory": ("server-memory", "create_entities", "search_nodes", "delete_entities"),
+}
 _HINTS = {
     "read": {"readOnlyHint": True},
     "write": {"readOnlyHint": False},
@@ -88,6 +106,29 @@ def _cases():
         heading, body = line.strip(), []
 
 
+def _recorded(name):
+    document = json.loads((_FOLDER / f"{name}.json").read_text())
+    tools = [tool for tool in map(tool_from, document["tools"]) if tool]
+    assert len(tools) == len(document["tools"])
+    return tools, document["initialize"]["serverInfo"]["name"]
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize("file", sorted(path.stem for path in _FOLDER.glob("*.json")))
+def test_a_recorded_list_has_its_profile_and_the_recogniser_alone_finds_the_same(file, is_named):
+    (tools, name), (profile, *used) = _recorded(file), RECORDED[file]
+    name = name if is_named else ""
+    mapping = mapping_for(tools, name)
+    assert mapping.profile == profile
+    if profile:
+        operations = (mapping.write, mapping.search, mapping.delete)
+        assert [one and one.tool for one in operations] == used
+        # A profile knows better than a schema what a tool to delete does.
+        faults = faults_against(mapping, tools)
+        assert [fault for fault in faults if not fault.startswith("delete: ")] == []
+    assert _names(recognise(tools, name)) == tuple(used[:2])
+
+
 _CASES = list(_cases())
 
 
@@ -102,18 +143,12 @@ def test_the_tools_of_an_unknown_server_are_recognised_and_nothing_else_is_guess
     mapping = recognise(tools, name)
     assert _names(mapping) == (write, search)
     by_name = {tool.name: tool for tool in tools}
-    for operation, known in (
-        (mapping.write, LEARNING_PLACEHOLDERS),
-        (mapping.search, QUERY_PLACEHOLDERS),
-    ):
-        if operation is not None:
-            arguments = set(operation.arguments)
-            assert by_name[operation.tool].required <= arguments
-            assert arguments <= set(by_name[operation.tool].properties)
-            assert check_template(operation.arguments, known) == []
-    assert (mapping.update, mapping.delete) == ((), None)
-    assert (mapping.get, mapping.listing) == (None, None)
-    assert mapping.text_form is TextForm.FULL
+    for role, operation in mapping.operations():
+        arguments = set(operation.arguments)
+        assert by_name[operation.tool].required <= arguments
+        assert arguments <= set(by_name[operation.tool].schema["properties"])
+        assert operation.faults() == []
+        assert role in ("write", "search")
 
 
 @pytest.mark.parametrize(
@@ -164,29 +199,29 @@ def test_arguments_of_a_writer(tool, arguments):
         (
             "search_memory(q*, limit: integer)",
             {"q": "{query}", "limit": "{limit}"},
-            QueryMode.WORDS,
+            "words",
         ),
         (
             "search_memory(query*, top_k: integer)",
             {"query": "{query}", "top_k": "{limit}"},
-            QueryMode.WHOLE,
+            "whole",
         ),
-        ("semantic_search(query*)", {"query": "{query}"}, QueryMode.WHOLE),
-        ("query_memories(query_texts*: list)", {"query_texts": ["{query}"]}, QueryMode.WHOLE),
+        ("semantic_search(query*)", {"query": "{query}"}, "whole"),
+        ("query_memories(query_texts*: list)", {"query_texts": ["{query}"]}, "whole"),
         (
             "search_memory(query*, project*)",
             {"query": "{query}", "project": "{project}"},
-            QueryMode.WORDS,
+            "words",
         ),
-        ("search_memory(tags*: list)", None, QueryMode.WHOLE),
-        ("search_and_delete_memories(query*)", None, QueryMode.WHOLE),
-        ("search_all_memories(query*)", {"query": "{query}"}, QueryMode.WORDS),
+        ("search_memory(tags*: list)", None, "whole"),
+        ("search_and_delete_memories(query*)", None, "whole"),
+        ("search_all_memories(query*)", {"query": "{query}"}, "words"),
     ],
 )
 def test_arguments_of_a_search(tool, arguments, mode):
     mapping = recognise(tools_from(tool), "memory")
     assert (mapping.search and dict(mapping.search.arguments)) == arguments
-    assert mapping.query_mode is mode
+    assert mapping.search is None or mapping.search.query_mode == mode
 
 
 def _tool(name, /, required, **properties):
@@ -216,3 +251,39 @@ def _with_required(name, schema):
 def test_what_may_destroy_is_never_filled_in(name, schema):
     mapping = recognise(_with_required(name, schema), "memory")
     assert _names(mapping) == (None, None)
+
+
+_NAMES = st.sampled_from(
+    "add_memory search_memories content query text limit tags name type ids observations entities"
+    " properties items required $ref anyOf enum default maximum store_note".split()
+)
+_ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | _NAMES,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(_NAMES | st.text(max_size=4), inner, max_size=5)
+    ),
+    max_leaves=25,
+)
+_SCHEMA = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": _ANY,
+        "properties": st.dictionaries(_NAMES, _ANY, max_size=4),
+        "required": st.lists(_NAMES, max_size=4) | _ANY,
+        "$defs": _ANY,
+    },
+)
+_TOOL = st.fixed_dictionaries(
+    {"name": _NAMES | st.text(max_size=20) | _ANY, "inputSchema": _SCHEMA | _ANY},
+    optional={"annotations": _ANY},
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(_TOOL | _ANY, max_size=6), st.text(max_size=20))
+def test_no_list_of_tools_makes_it_fail(entries, name):
+    tools = [tool for tool in map(tool_from, entries) if tool is not None]
+    mapping_for(tools, name)
+    for _, operation in recognise(tools, name).operations():
+        assert operation.faults() == []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.storage.contents import Record
+from grove_backend_mcp.sync.record import Record
 from grove_core import LearningStatus, StorageError
 from grove_core.testing.samples import example_learning, learning_id
 

@@ -2,13 +2,14 @@
 
 import json
 import unicodedata
+from functools import partial
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.mappings.mapping import Reading, ScoreKind, Success
-from grove_backend_mcp.protocol.lookup import plain_query, single_words, whole_query
+from grove_backend_mcp.mappings.mapping import Answered, Write
+from grove_backend_mcp.protocol.query import plain_query, single_words, whole_query
 from grove_backend_mcp.protocol.results import (
     LONGEST_TEXT,
     MOST_RESULTS,
@@ -20,9 +21,11 @@ from grove_backend_mcp.protocol.results import (
     relevance_of,
 )
 from grove_backend_mcp.protocol.texts import values_of
-from grove_backend_mcp.tools import ToolResult
+from grove_backend_mcp.servers import ToolResult
 from grove_core import Query
 from grove_core.testing.samples import example_learning
+
+Reading = partial(Answered, tool="find")
 
 PROJECT = "shop"
 LEARNING = example_learning()
@@ -54,7 +57,7 @@ readings = st.builds(
     metadata=st.sampled_from(["", "metadata", "metadata.grove"]),
     handle=st.sampled_from(["", "id", "ids"]),
     score=st.sampled_from(["", "score", "v"]),
-    score_kind=st.sampled_from(ScoreKind),
+    score_kind=st.sampled_from(["none", "similarity", "percent", "distance"]),
 )
 
 
@@ -88,7 +91,7 @@ def test_no_answer_makes_it_fail(structured, answered, reading):
         assert len(found.text) <= LONGEST_TEXT
         assert found.relevance is None or 0 <= found.relevance <= 1
     assert isinstance(read_handle(answer, reading), str)
-    assert isinstance(failure_in(answer, Success(json_absent=("error",))), str)
+    assert isinstance(failure_in(answer, Write(tool="add", json_absent=("error",))), str)
 
 
 @pytest.mark.parametrize(
@@ -141,17 +144,17 @@ def test_a_label_in_the_text_of_a_note_is_no_label(note):
 @pytest.mark.parametrize(
     ("score", "kind", "relevance"),
     [
-        (0.4, ScoreKind.SIMILARITY, 0.4),
-        (1.7, ScoreKind.SIMILARITY, 1.0),
-        (39.6, ScoreKind.PERCENT, 0.396),
-        ("39.6% match", ScoreKind.PERCENT, 0.396),
-        (1.0, ScoreKind.DISTANCE, 0.5),
-        (-1, ScoreKind.DISTANCE, 1.0),
-        (0.4, ScoreKind.NONE, None),
-        (True, ScoreKind.SIMILARITY, None),
-        (float("nan"), ScoreKind.SIMILARITY, None),
-        ("high", ScoreKind.SIMILARITY, None),
-        (None, ScoreKind.DISTANCE, None),
+        (0.4, "similarity", 0.4),
+        (1.7, "similarity", 1.0),
+        (39.6, "percent", 0.396),
+        ("39.6% match", "percent", 0.396),
+        (1.0, "distance", 0.5),
+        (-1, "distance", 1.0),
+        (0.4, "none", None),
+        (True, "similarity", None),
+        (float("nan"), "similarity", None),
+        ("high", "similarity", None),
+        (None, "distance", None),
     ],
 )
 def test_scores_become_relevance(score, kind, relevance):
@@ -189,10 +192,10 @@ def test_what_does_not_look_like_a_failure_is_none(texts, structured):
 
 def test_predicates_of_a_server_decide():
     said = result("Saved: k-1", '{"warning": "full"}')
-    assert not failure_in(said, Success(text_matches=r"\ASaved: "))
-    assert failure_in(said, Success(text_matches=r"\AStored"))
-    assert failure_in(said, Success(text_refuses=r"^Saved"))
-    assert failure_in(said, Success(json_absent=("warning",)))
+    assert not failure_in(said, Write(tool="add", text_matches=r"\ASaved: "))
+    assert failure_in(said, Write(tool="add", text_matches=r"\AStored"))
+    assert failure_in(said, Write(tool="add", text_refuses=r"^Saved"))
+    assert failure_in(said, Write(tool="add", json_absent=("warning",)))
     assert failure_in(result(is_error=True))
     assert failure_in(result("Entity\x1b[2J not\nfound", is_error=True)) == "Entity[2J not found"
 

@@ -10,10 +10,10 @@ from attrs import evolve
 
 from grove_backend_mcp.discovery.choose import choose
 from grove_backend_mcp.discovery.repository import project_name
-from grove_backend_mcp.mappings.agreeing import expected_of
-from grove_backend_mcp.storage.contents import Contents, Paths
-from grove_backend_mcp.storage.journal import Journal
+from grove_backend_mcp.mappings.assessment import expected_of
 from grove_backend_mcp.sync.connection import ServerConnection
+from grove_backend_mcp.sync.journal import Journal
+from grove_backend_mcp.sync.record import Contents, Paths
 from grove_backend_mcp.sync.server import RemoteServer
 from grove_core import (
     BackendContext,
@@ -75,10 +75,11 @@ class McpBackend:
         self._journal = Journal(paths.journal, f"{meant}:{project}")
         self._remote: RemoteServer | None = None
         if entry is not None:
-            expected = expected_of(context, entry, choice.profile)
+            profile = choice.used.profile if choice.used is not None else None
+            expected = expected_of(context, entry, profile)
             connection = ServerConnection(context, entry, project, paths, clock, expected=expected)
             self._remote = RemoteServer(
-                paths, self._contents, self._journal, connection, project=project, clock=clock
+                paths, self._contents, self._journal, connection, project, clock
             )
         self._why_none = choice.why_none
 
@@ -101,7 +102,7 @@ class McpBackend:
         self._journal.want(learning.id, self._clock(), is_new=not is_known)
         is_new = self._contents.record.add(learning, self._clock())
         if is_new and not is_known and self._remote is not None:
-            self._remote.deliverer.expect(learning.id)
+            self._remote.expect(learning.id)
         note = self._bring(learning.id)
         location = f"{self._paths.record}"
         return Receipt(
@@ -122,7 +123,7 @@ class McpBackend:
             self._write_until = time.monotonic() + _WRITE_SECONDS
         left = self._write_until - time.monotonic()
         # Somebody waits for all that this process writes, not only for the first of it.
-        why = self._remote.deliverer.deliver(left).why if left > 0 else "there was no time for it"
+        why = self._remote.deliver(left).why if left > 0 else "there was no time for it"
         if not self._remote.waits(learning_id):
             return ""
         return f"it waits for {self._remote.name}: {why or 'it has failed before'}"
@@ -193,7 +194,7 @@ class McpBackend:
         return Freshness(
             source=remote.name if remote else "",
             mark=self._paths.synchronised,
-            waiting=tuple(remote.waiting() if remote else self._undelivered()),
+            waiting=tuple(one.id for one in remote.waiting()) if remote else self._undelivered(),
             lists=remote is not None and remote.connection.abilities.lists,
             fault=remote.connection.breaker().detail if remote else self._why_none,
         )

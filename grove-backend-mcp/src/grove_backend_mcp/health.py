@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.storage.contents import Contents, Paths
-from grove_backend_mcp.storage.journal import Journal
+from grove_backend_mcp.servers import FaultKind, ServerFaultError
+from grove_backend_mcp.sync.journal import Journal
+from grove_backend_mcp.sync.record import Contents, Paths
 from grove_core import Health, StorageError, confined, read_text
 
 if TYPE_CHECKING:

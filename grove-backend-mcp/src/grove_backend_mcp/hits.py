@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from attrs import evolve
 
-from grove_backend_mcp.protocol.lookup import whole_query
-from grove_backend_mcp.storage.contents import Contents
+from grove_backend_mcp.protocol.query import whole_query
+from grove_backend_mcp.sync.record import Contents
 from grove_core import Category, Confidence, Hit, Learning, Query, rule_relevance
 
 if TYPE_CHECKING:
-    from grove_backend_mcp.protocol.memory_server import Found
+    from grove_backend_mcp.protocol.results import Found
 
 _BY_MEANING: Final = "the server finds it close in meaning"
 _FIRST_BY_MEANING: Final = 0.2

@@ -57,12 +57,12 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
             commands=(
                 CommandSpec(
                     name="map",
-                    target="grove_backend_mcp.mappings.map_command:command",
-                    help="Show what grove would do with the tools of a recorded list.",
+                    target="grove_backend_mcp.commands:map_command",
+                    help="Write a mapping for the tools of a server that grove does not know.",
                 ),
                 CommandSpec(
                     name="probe",
-                    target="grove_backend_mcp.probe_command:command",
+                    target="grove_backend_mcp.commands:probe_command",
                     help="Ask a server what it can do, and try that with a learning of no one's.",
                 ),
             ),

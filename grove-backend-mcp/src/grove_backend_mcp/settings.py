@@ -79,11 +79,12 @@ def _check_profile(_: object, attribute: "Attribute[Any]", value: str) -> None:
 
 def _check_call(_: object, attribute: "Attribute[Any]", value: Mapping[str, Any]) -> None:
     if value:
-        from grove_backend_mcp.mappings.configured import faults_of_table
+        from grove_backend_mcp.mappings.mapping import mapping_of
 
-        faults = faults_of_table(attribute.name, value)
-        if faults:
-            raise ValueError(f"{attribute.name} is wrong: {'; '.join(faults)}")
+        try:
+            mapping_of({attribute.name: value})
+        except ValueError as error:
+            raise ValueError(f"{attribute.name} is wrong: {error}") from None
 
 
 # Nothing compares or shows them, and every hook makes the class.

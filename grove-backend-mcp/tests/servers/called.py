@@ -2,7 +2,7 @@
 
 import json
 
-from grove_backend_mcp.tools import ToolResult, tool_from
+from grove_backend_mcp.servers import ToolResult, tool_from
 
 
 class Called:

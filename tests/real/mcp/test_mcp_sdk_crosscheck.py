@@ -13,8 +13,7 @@ from real_servers import installed
 from grove_backend_mcp.client import Limits, connect
 from grove_backend_mcp.client.messages import AnsweredWithErrorError
 from grove_backend_mcp.client.session import Connection
-from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.servers import Endpoint, Transport
+from grove_backend_mcp.servers import Endpoint, FaultKind, ServerFaultError
 
 SERVER = Path(__file__).parent / "servers" / "sdk_server.py"
 WAYS = ("stdio", "http", "http stateless json")
@@ -39,12 +38,10 @@ def endpoint(request, spoken, tmp_path):
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     if way == "stdio":
         words = (str(python), str(SERVER), "stdio")
-        yield Endpoint(
-            name="notes", transport=Transport.STDIO, words=words, environment=environment, cwd="/"
-        )
+        yield Endpoint(name="notes", words=words, environment=environment, cwd="/")
     else:
         with served(python, words, environment, tmp_path / "address") as url:
-            yield Endpoint(name="notes", transport=Transport.HTTP, url=url)
+            yield Endpoint(name="notes", url=url)
     assert end_left_over(tmp_path) == []
 
 

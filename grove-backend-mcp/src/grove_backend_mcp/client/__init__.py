@@ -4,7 +4,7 @@ It speaks over the streams of a program and over streamable HTTP, to servers of 
 protocol, and asks for nothing but tools. Hooks do not import it.
 """
 
-from grove_backend_mcp.client.messages import Limits
+from grove_backend_mcp.client.messages import Limits, Reporter
 from grove_backend_mcp.client.session import Connection, connect
 
-__all__ = ["Connection", "Limits", "connect"]
+__all__ = ["Connection", "Limits", "Reporter", "connect"]

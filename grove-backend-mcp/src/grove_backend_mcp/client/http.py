@@ -1,31 +1,35 @@
 """Streamable HTTP: requests, streams of events, and what statuses and failures mean in words."""
 
 import http.client
+import io
 import re
 import socket
 import ssl
 import time
-from base64 import b64encode
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from typing import Any, Final, cast
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from grove_backend_mcp.client.messages import (
+    ANSWER_BYTES,
+    MESSAGE_BYTES,
     Limits,
-    MessageReader,
+    Reporter,
     SessionLostError,
-    Warnings,
     encode,
     is_id,
-    looks_like_answer,
+    malformed,
+    read_messages,
+    too_large,
 )
-from grove_backend_mcp.client.sockets import BoundedSocket, address_of, open_socket, redirected
-from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.servers import Endpoint
+from grove_backend_mcp.servers import Endpoint, FaultKind, ServerFaultError
 
-_HEADER_NAME: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
-_PLAIN_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_CHUNK_BYTES: Final = 65536
+_MOST_REDIRECTIONS: Final = 3
+_FOLLOWED: Final = frozenset({307, 308})
+_SESSION: Final = "Mcp-Session-Id"
+_SESSION_VALUE: Final = re.compile(r"[\x21-\x7e]{1,1024}")
 # They belong to the frame of a request, which is not the user's to set.
 _FRAME: Final = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "content-type", "accept"}
@@ -47,138 +51,34 @@ _WORDS: Final = {
 }
 
 
-def own_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Take the headers that a server is to be given with each request."""
-    for name, value in headers.items():
-        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-            raise ServerFaultError(
-                FaultKind.REFUSED, f"its header {name} holds what no header can hold"
-            )
-    return {name: value for name, value in headers.items() if name.lower() not in _FRAME}
-
-
-def header_value(text: str) -> str:
-    """Write a text so that it gets through a header, as the protocol has it."""
-    if _PLAIN_VALUE.fullmatch(text) and not text.startswith("=?base64?"):
-        return text
-    return f"=?base64?{b64encode(text.encode('utf-8', 'replace')).decode()}?="
-
-
-def refusal(status: int, body: bytes) -> ServerFaultError:
-    """Return what a status means that is no success."""
-    if status in _WORDS:
-        words = _WORDS[status]
-    else:
-        text = body.decode("utf-8", "replace").strip()
-        words = f"answered with HTTP {status}"
-        if text and not text.startswith("<"):
-            words += f": {text}"
-    return ServerFaultError(FaultKind.REFUSED, words, is_unclear=status not in _WORDS)
-
-
-def says_session_lost(body: bytes) -> bool:
-    """Return whether the words of a refusal say that a session is not known."""
-    return _LOST_SESSION.search(body[:_LOOKED_AT]) is not None
-
-
-def fault_of(error: OSError | http.client.HTTPException, *, was_sent: bool) -> ServerFaultError:
-    """Return what has failed."""
-    if was_sent and isinstance(error, ConnectionError):
-        kind, words = FaultKind.EXITED, "closed the connection before it had answered"
-    elif isinstance(error, TimeoutError):
-        kind, words = FaultKind.TIMED_OUT, "could not be reached in time"
-    elif isinstance(error, ssl.SSLCertVerificationError):
-        kind, words = FaultKind.REFUSED, f"has no good certificate: {error.verify_message}"
-    elif isinstance(error, ssl.SSLError):
-        kind, words = FaultKind.REFUSED, f"does not speak TLS as it should: {error.reason}"
-    elif isinstance(error, socket.gaierror):
-        kind, words = FaultKind.REFUSED, "has an address whose host is not known"
-    elif isinstance(error, OSError):
-        kind, words = FaultKind.REFUSED, f"cannot be connected to: {error.strerror}"
-    elif was_sent:
-        kind, words = FaultKind.MALFORMED, "sent what is no whole answer of HTTP"
-    else:
-        kind, words = FaultKind.REFUSED, "has an address that cannot be asked for"
-    return ServerFaultError(kind, words, is_unclear=was_sent)
-
-
-_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-
-
-class EventReader:
-    """Finds the messages in a stream of server-sent events that comes in pieces."""
-
-    def __init__(self) -> None:
-        self._rest = bytearray()
-        self._data: list[bytes] = []
-        self._kind = b""
-        self._is_first = True
-
-    @property
-    def pending(self) -> int:
-        """How many bytes wait for the end of their event."""
-        return len(self._rest) + sum(map(len, self._data))
-
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """Take a piece of the stream."""
-        ends_later = b"\n" not in chunk and b"\r" not in chunk and not self._rest.endswith(b"\r")
-        self._rest += chunk
-        if ends_later:
-            return []
-        lines = _LINE_END.split(bytes(self._rest))
-        self._rest = bytearray(lines.pop())
-        # A line may end with two bytes, of which the second is still on its way.
-        if chunk.endswith(b"\r") and lines:
-            self._rest = bytearray(lines.pop() + b"\r")
-        return [data for line in lines if (data := self._take(line)) is not None]
-
-    def finish(self) -> list[bytes]:
-        """End the stream; an event whose empty line is missing counts."""
-        found = [*self.feed(b"\n"), *self.feed(b"\n\n")]
-        return [data for data in found if data]
-
-    def _take(self, line: bytes) -> bytes | None:
-        """Take a line; an empty one ends an event, whose data is given."""
-        if self._is_first:
-            self._is_first = False
-            line = line.removeprefix(_BYTE_ORDER_MARK)
-        if not line:
-            data, kind = b"\n".join(self._data), self._kind
-            self._data, self._kind = [], b""
-            return data if data and kind in {b"", b"message"} else None
-        name, _colon, value = line.partition(b":")
-        value = value.removeprefix(b" ")
-        if name == b"data":
-            self._data.append(value)
-        elif name == b"event":
-            self._kind = value
-        return None
-
-
-_CHUNK_BYTES: Final = 65536
-_MOST_REDIRECTIONS: Final = 3
-_FOLLOWED: Final = frozenset({307, 308})
-_BAD_REQUEST: Final = 400
-_NOT_FOUND: Final = 404
-_SESSION: Final = "Mcp-Session-Id"
-_SESSION_VALUE: Final = re.compile(r"[\x21-\x7e]{1,1024}")
+@contextmanager
+def reach_server(
+    endpoint: Endpoint, limits: Limits, reporter: Reporter, end: float
+) -> Iterator["HttpTransport"]:
+    """Talk to a server for the length of a block."""
+    transport = HttpTransport(endpoint, reporter)
+    try:
+        yield transport
+    finally:
+        transport.close(min(end, time.monotonic() + limits.closing_seconds))
 
 
 class HttpTransport:
     """Messages to and from an address, each request on a connection of its own."""
 
-    def __init__(self, endpoint: Endpoint, limits: Limits, warnings: Warnings) -> None:
+    def __init__(self, endpoint: Endpoint, reporter: Reporter) -> None:
         """Take a server's address; nothing is sent yet."""
-        self._address = address_of(endpoint.url)
-        self._headers = own_headers(endpoint.headers)
-        self._context = ssl.create_default_context() if self._address.origin.is_secure else None
-        self._limits = limits
-        self._warnings = warnings
-        self._reader = MessageReader(depth=limits.depth)
+        self.version = ""
+        self.is_modern = False
+        self._url = endpoint.url
+        own = {
+            name: value for name, value in endpoint.headers.items() if name.lower() not in _FRAME
+        }
+        self._headers = {**own, "Accept": "application/json, text/event-stream"}
+        is_secure = urlsplit(self._url).scheme == "https"
+        self._context = ssl.create_default_context() if is_secure else None
+        self._reporter = reporter
         self._session: str | None = None
-        self._version = ""
-        self._is_modern = False
 
     def exchange(
         self, message: Mapping[str, Any], deadline: float
@@ -190,35 +90,27 @@ class HttpTransport:
                 return
             self._take_session(response)
             kind = response.headers.get_content_type()
-            if kind == "application/json":
-                yield from self._document(response)
-            elif kind == "text/event-stream":
-                yield from self._stream(response, message["id"])
+            if kind == "text/event-stream":
+                for data in events_in(response):
+                    yield from self._event(data)
+            elif kind == "application/json":
+                try:
+                    yield from read_messages(_whole(response))
+                except ValueError:
+                    raise malformed("sent an answer that is no JSON") from None
             else:
-                raise ServerFaultError(
-                    FaultKind.MALFORMED, f"answered with {kind}, not with JSON", is_unclear=True
-                )
+                raise malformed(f"answered with {kind}, not with JSON")
 
     def send(self, message: Mapping[str, Any], deadline: float) -> None:
         """Send a message; see ``Transport``. What is said to it does not matter."""
         with self._request("POST", message, deadline):
             pass
 
-    def agree(self, version: str, *, is_modern: bool) -> None:
-        """Take the version of the protocol; see ``Transport``."""
-        self._version, self._is_modern = version, is_modern
-
-    def forget(self) -> None:
-        """Forget session and version; see ``Transport``."""
-        self._session, self._version, self._is_modern = None, "", False
-
-    def close(self, end: float) -> None:
+    def close(self, deadline: float) -> None:
         """Tell the server that its session is over; whatever it says to that."""
-        if self._session is None:
-            return
-        deadline = min(end, time.monotonic() + self._limits.closing_seconds)
-        with suppress(ServerFaultError), self._request("DELETE", None, deadline):
-            pass
+        if self._session is not None:
+            with suppress(ServerFaultError), self._request("DELETE", None, deadline):
+                pass
 
     @contextmanager
     def _request(
@@ -229,139 +121,223 @@ class HttpTransport:
         try:
             for _ in range(_MOST_REDIRECTIONS + 1):
                 was_sent = False
-                with closing(open_socket(self._address.origin, deadline, self._context)) as plain:
-                    connection = self._connection(plain, deadline)
-                    self._send_request(connection, method, message)
+                parts = urlsplit(self._url)
+                with closing(self._open(parts, deadline)) as plain:
+                    connection = _connection(parts, plain, deadline)
+                    self._send(connection, method, parts, message)
                     was_sent = True
                     with closing(connection.getresponse()) as response:
                         if response.status not in _FOLLOWED:
                             yield response
                             return
-                        location = response.headers.get("Location", "")
-                        self._address = redirected(self._address, location)
+                        self._url = _redirected(self._url, response.headers.get("Location", ""))
             raise ServerFaultError(FaultKind.REFUSED, "redirects without end")
         except (OSError, http.client.HTTPException) as error:
-            raise fault_of(error, was_sent=was_sent) from None
+            raise _fault_of(error, was_sent=was_sent) from None
 
-    def _connection(self, plain: socket.socket, deadline: float) -> http.client.HTTPConnection:
-        """Hand the socket to ``http.client``, which then neither connects nor speaks TLS."""
-        origin = self._address.origin
-        connection = http.client.HTTPConnection(origin.host, origin.port)
-        if origin.is_secure:
-            connection.default_port = http.client.HTTPS_PORT
-        bounded = BoundedSocket(plain, deadline, self._limits.answer_bytes)
-        connection.sock = cast("socket.socket", bounded)
-        return connection
+    def _open(self, parts: SplitResult, deadline: float) -> socket.socket:
+        """Connect to the server, through no proxy."""
+        port = parts.port or (80 if self._context is None else 443)
+        plain = socket.create_connection((parts.hostname, port), _left(deadline))
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._context is None:
+            return plain
+        try:
+            plain.settimeout(_left(deadline))
+            return self._context.wrap_socket(plain, server_hostname=parts.hostname)
+        except OSError:
+            plain.close()
+            raise
 
-    def _send_request(
+    def _send(
         self,
         connection: http.client.HTTPConnection,
         method: str,
+        parts: SplitResult,
         message: Mapping[str, Any] | None,
     ) -> None:
-        headers = {**self._headers, "Connection": "close", **self._protocol_headers(message)}
-        headers["Accept"] = "application/json, text/event-stream"
-        if message is None:
-            connection.request(method, self._address.target, headers=headers)
-            return
-        headers["Content-Type"] = "application/json"
-        connection.request(method, self._address.target, encode(message), headers)
-
-    def _protocol_headers(self, message: Mapping[str, Any] | None) -> dict[str, str]:
-        """Return what the protocol wants to see of a message before its body is read."""
-        headers = {}
+        headers = {**self._headers, "Connection": "close"}
         if self._session is not None:
             headers[_SESSION] = self._session
-        if self._version:
-            headers["MCP-Protocol-Version"] = self._version
-        if self._is_modern and message is not None and "method" in message:
+        if self.version:
+            headers["MCP-Protocol-Version"] = self.version
+        if message is not None:
+            headers["Content-Type"] = "application/json"
+        # What the modern protocol wants to see of a message before its body is read.
+        if self.is_modern and message is not None and "method" in message:
             headers["Mcp-Method"] = message["method"]
             if message["method"] == "tools/call":
-                headers["Mcp-Name"] = header_value(message["params"]["name"])
-        return headers
+                headers["Mcp-Name"] = message["params"]["name"]
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request(method, target, encode(message) if message else None, headers)
 
     def _take_session(self, response: http.client.HTTPResponse) -> None:
         found = response.headers.get(_SESSION)
-        if found is None:
-            return
-        if _SESSION_VALUE.fullmatch(found):
+        if found is not None and _SESSION_VALUE.fullmatch(found):
             self._session = found
-        else:
-            self._warnings.note("gives its session a name that no header can hold")
+        elif found is not None:
+            self._reporter.warn("gives its session a name that no header can hold")
 
     def _refused(self, response: http.client.HTTPResponse, identifier: int) -> list[dict[str, Any]]:
         """Read an answer whose status is no success; it may be an error of JSON-RPC still."""
-        body = self._whole(response)
+        body = _whole(response)
         found: list[dict[str, Any]] = []
         with suppress(ValueError):
-            found = [one for one in self._reader.read(body) if "jsonrpc" in one and "error" in one]
+            found = [one for one in read_messages(body) if "jsonrpc" in one and "error" in one]
         answers = [one for one in found if is_id(one.get("id"), identifier)]
-        if response.status == _NOT_FOUND and self._session is not None:
-            raise SessionLostError(is_certain=True)
-        if response.status == _BAD_REQUEST and not answers and says_session_lost(body):
-            raise SessionLostError(is_certain=False)
+        is_gone = response.status == http.client.NOT_FOUND and self._session is not None
+        is_unknown = response.status == http.client.BAD_REQUEST and not answers
+        if is_gone or (is_unknown and _LOST_SESSION.search(body[:_LOOKED_AT])):
+            self._session = None
+            raise SessionLostError(is_certain=is_gone)
         if found:
             # Whatever id it has, it can only mean what was asked.
             return answers or [{**one, "id": None} for one in found]
-        raise refusal(response.status, body)
+        raise _refusal(response.status, body)
 
-    def _document(self, response: http.client.HTTPResponse) -> list[dict[str, Any]]:
-        """Read an answer that is one document."""
+    def _event(self, data: bytes) -> list[dict[str, Any]]:
+        """Read an event; one that is no message is noted."""
         try:
-            return self._reader.read(self._whole(response))
+            return read_messages(data)
         except ValueError:
+            self._reporter.warn("sends events that are no messages")
+            return []
+
+
+def events_in(stream: io.BufferedIOBase) -> Iterator[bytes]:
+    """Find the messages in a stream of server-sent events, as they come."""
+    data: list[bytes] = []
+    kind, size, is_first = b"", 0, True
+    while line := stream.readline(MESSAGE_BYTES + 1):
+        size += len(line)
+        if size > MESSAGE_BYTES:
+            raise too_large(MESSAGE_BYTES)
+        name, _colon, value = line.rstrip(b"\r\n").partition(b":")
+        if is_first:
+            name, is_first = name.removeprefix(b"\xef\xbb\xbf"), False
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            data.append(value)
+        elif name == b"event":
+            kind = value
+        elif not name and not value:
+            if data and kind in {b"", b"message"}:
+                yield b"\n".join(data)
+            data, kind, size = [], b"", 0
+    if data and kind in {b"", b"message"}:
+        yield b"\n".join(data)
+
+
+def _whole(response: http.client.HTTPResponse) -> bytes:
+    body = bytearray()
+    while chunk := response.read1(_CHUNK_BYTES):
+        body += chunk
+        if len(body) > MESSAGE_BYTES:
+            raise too_large(MESSAGE_BYTES)
+    return bytes(body)
+
+
+def _connection(
+    parts: SplitResult, plain: socket.socket, deadline: float
+) -> http.client.HTTPConnection:
+    """Hand a socket to ``http.client``, which then neither connects nor speaks TLS."""
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+    if parts.scheme == "https":
+        connection.default_port = http.client.HTTPS_PORT
+        connection.port = parts.port or http.client.HTTPS_PORT
+    connection.sock = cast("socket.socket", _BoundedSocket(plain, deadline))
+    return connection
+
+
+class _BoundedSocket:
+    """As much of a socket as ``http.client`` needs, with bounds for all that is sent and read."""
+
+    def __init__(self, plain: socket.socket, deadline: float) -> None:
+        self._socket = plain
+        self._deadline = deadline
+
+    def sendall(self, data: bytes) -> None:
+        self._socket.settimeout(_left(self._deadline))
+        self._socket.sendall(data)
+
+    def makefile(self, _mode: str = "rb", *_rest: object) -> io.BufferedReader:
+        return io.BufferedReader(_Incoming(self._socket, self._deadline), _CHUNK_BYTES)
+
+    def close(self) -> None:
+        """Do nothing: ``http.client`` closes before the answer is read."""
+
+
+class _Incoming(io.RawIOBase):
+    """Reading past a bound is a fault, for the request is out."""
+
+    def __init__(self, plain: socket.socket, deadline: float) -> None:
+        self._socket = plain
+        self._deadline = deadline
+        self._room = ANSWER_BYTES
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401 - its type has a name since 3.12
+        if self._room < 0:
+            raise too_large(ANSWER_BYTES)
+        try:
+            self._socket.settimeout(_left(self._deadline))
+            count = self._socket.recv_into(buffer)
+        except TimeoutError:
             raise ServerFaultError(
-                FaultKind.MALFORMED, "sent an answer that is no JSON", is_unclear=True
+                FaultKind.TIMED_OUT, "did not answer in time", is_unclear=True
             ) from None
-
-    def _whole(self, response: http.client.HTTPResponse) -> bytes:
-        body = bytearray()
-        while chunk := response.read1(_CHUNK_BYTES):
-            body += chunk
-            self._check_size(len(body))
-        return bytes(body)
-
-    def _check_size(self, size: int) -> None:
-        most = self._limits.message_bytes
-        if size > most:
-            raise ServerFaultError(
-                FaultKind.TOO_LARGE,
-                f"sent a message of more than {most // 1024} KiB",
-                is_unclear=True,
-            )
-
-    def _stream(
-        self, response: http.client.HTTPResponse, identifier: int
-    ) -> Iterator[dict[str, Any]]:
-        """Return the messages of a stream of events as they come."""
-        events = EventReader()
-        while chunk := response.read1(_CHUNK_BYTES):
-            for data in events.feed(chunk):
-                yield from self._event(data, identifier)
-            self._check_size(events.pending)
-        for data in events.finish():
-            yield from self._event(data, identifier)
-
-    def _event(self, data: bytes, identifier: int) -> list[dict[str, Any]]:
-        """Read an event; one that is no message is noted, unless it was to be the answer."""
-        self._check_size(len(data))
-        with suppress(ValueError):
-            return self._reader.read(data)
-        if looks_like_answer(data, identifier):
-            raise ServerFaultError(
-                FaultKind.MALFORMED, "sent an answer that is no JSON", is_unclear=True
-            )
-        self._warnings.note("sends events that are no messages")
-        return []
+        self._room -= count
+        return count
 
 
-@contextmanager
-def reach_server(
-    endpoint: Endpoint, limits: Limits, warnings: Warnings, end: float
-) -> Iterator[HttpTransport]:
-    """Talk to a server for the length of a block."""
-    transport = HttpTransport(endpoint, limits, warnings)
-    try:
-        yield transport
-    finally:
-        transport.close(end)
+def _left(deadline: float) -> float:
+    """Return the time that is left."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _redirected(url: str, location: str) -> str:
+    """Follow a redirection of the server to itself."""
+    with suppress(ValueError):
+        found, known = urlsplit(urljoin(url, location)), urlsplit(url)
+        if (found.scheme, found.netloc) == (known.scheme, known.netloc):
+            return found.geturl()
+    raise ServerFaultError(
+        FaultKind.REFUSED,
+        "redirects to another server, which is not followed; if that is right, give the address"
+        " that it redirects to",
+    )
+
+
+def _refusal(status: int, body: bytes) -> ServerFaultError:
+    """Return what a status means that is no success."""
+    if status in _WORDS:
+        return ServerFaultError(FaultKind.REFUSED, _WORDS[status])
+    text = body.decode("utf-8", "replace").strip()
+    said = f": {text}" if text and not text.startswith("<") else ""
+    words = f"answered with HTTP {status}{said}"
+    return ServerFaultError(FaultKind.REFUSED, words, is_unclear=True)
+
+
+def _fault_of(error: OSError | http.client.HTTPException, *, was_sent: bool) -> ServerFaultError:
+    """Return what has failed."""
+    kind = FaultKind.REFUSED
+    if was_sent and isinstance(error, ConnectionError):
+        kind, words = FaultKind.EXITED, "closed the connection before it had answered"
+    elif isinstance(error, TimeoutError):
+        kind, words = FaultKind.TIMED_OUT, "could not be reached in time"
+    elif isinstance(error, ssl.SSLCertVerificationError):
+        words = f"has no good certificate: {error.verify_message}"
+    elif isinstance(error, ssl.SSLError):
+        words = f"does not speak TLS as it should: {error.reason}"
+    elif isinstance(error, socket.gaierror):
+        words = "has an address whose host is not known"
+    elif isinstance(error, OSError):
+        words = f"cannot be connected to: {error.strerror}"
+    else:
+        kind, words = FaultKind.MALFORMED, "sent what is no whole answer of HTTP"
+    return ServerFaultError(kind, words, is_unclear=was_sent)

@@ -9,100 +9,30 @@ from typing import Any, Final
 
 from grove_backend_mcp.client.messages import (
     METHOD_NOT_FOUND,
-    UNSUPPORTED_VERSION,
     AnsweredWithErrorError,
-    Cleaner,
     Limits,
+    Reporter,
     SessionLostError,
     Transport,
-    Warnings,
     as_object,
     is_id,
+    malformed,
     server_info,
     tool_result,
 )
-from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.servers import Endpoint
-from grove_backend_mcp.servers import Transport as TransportKind
-from grove_backend_mcp.tools import Tool, ToolResult, tool_from
+from grove_backend_mcp.servers import (
+    Endpoint,
+    FaultKind,
+    ServerFaultError,
+    Tool,
+    ToolResult,
+    tool_from,
+)
 from grove_core import __version__
-
-# Not counted among the time of the request, nor bounded by the end: that is some way off the last.
-_CANCEL_SECONDS: Final = 0.1
-# More than these are not answered while one answer is waited for.
-_MOST_REPLIES: Final = 50
-
-
-class Conversation:
-    """One side of JSON-RPC: asks, and answers what little may be asked back."""
-
-    def __init__(self, transport: Transport, warnings: Warnings, end: float) -> None:
-        self._transport = transport
-        self._warnings = warnings
-        self._end = end
-        self._ids = itertools.count(1)
-
-    def request(self, method: str, params: Mapping[str, Any], deadline: float) -> object:
-        """Ask, and wait for the answer."""
-        identifier = next(self._ids)
-        deadline = min(deadline, self._end)
-        message = {"id": identifier, "method": method, "params": params}
-        try:
-            return self._answer_to(message, deadline)
-        except ServerFaultError as fault:
-            # The handshake may not be cancelled, says the protocol.
-            if fault.kind is FaultKind.TIMED_OUT and fault.is_unclear and method != "initialize":
-                self._cancel(identifier)
-            raise
-
-    def notify(self, method: str, params: Mapping[str, Any], deadline: float) -> None:
-        """Tell the server something."""
-        self._transport.send({"method": method, "params": params}, min(deadline, self._end))
-
-    def _answer_to(self, message: Mapping[str, Any], deadline: float) -> object:
-        replies = 0
-        with closing(self._transport.exchange(message, deadline)) as incoming:
-            for found in incoming:
-                if "method" in found:
-                    replies += "id" in found
-                    if replies <= _MOST_REPLIES:
-                        self._reply(found, deadline)
-                elif "error" in found and found.get("id") is None:
-                    # A server that could not read the request does not know its id.
-                    raise AnsweredWithErrorError(found["error"], is_ours=False)
-                elif not is_id(found.get("id"), message["id"]):
-                    self._warnings.note(f"answered what was not asked: id {found.get('id')!r}")
-                elif found.get("error") is not None:
-                    raise AnsweredWithErrorError(found["error"], is_ours=True)
-                else:
-                    return found.get("result")
-        raise ServerFaultError(
-            FaultKind.MALFORMED, "ended its answer without having answered", is_unclear=True
-        )
-
-    def _reply(self, request: Mapping[str, Any], deadline: float) -> None:
-        """Answer a request of the server; notifications need none."""
-        if "id" not in request:
-            return
-        reply: dict[str, Any] = {"id": request["id"]}
-        if request["method"] == "ping":
-            reply["result"] = {}
-        elif request["method"] == "roots/list":
-            reply["result"] = {"roots": []}
-        else:
-            reply["error"] = {"code": METHOD_NOT_FOUND, "message": "not offered by this client"}
-        self._transport.send(reply, deadline)
-
-    def _cancel(self, identifier: int) -> None:
-        """Say that the answer is not waited for any longer."""
-        params = {"requestId": identifier, "reason": "not answered in time"}
-        message = {"method": "notifications/cancelled", "params": params}
-        with suppress(ServerFaultError):
-            self._transport.send(message, time.monotonic() + _CANCEL_SECONDS)
-
 
 OFFERED_VERSION: Final = "2025-11-25"
 MODERN_VERSION: Final = "2026-07-28"
+_UNSUPPORTED_VERSION: Final = -32022
 _VERSION: Final = re.compile(r"[\x21-\x7e]{1,40}")
 _CLIENT: Final = {"name": "grove", "version": __version__}
 _META: Final = {
@@ -111,6 +41,11 @@ _META: Final = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 _MOST_TOOLS: Final = 1000
+_MOST_PAGES: Final = 20
+# More than these are not answered while one answer is waited for.
+_MOST_REPLIES: Final = 50
+# Not counted among the time of the request, nor bounded by the end: that is some way off the last.
+_CANCEL_SECONDS: Final = 0.1
 # So much of a connection's time is kept for its end, at most.
 _CLOSING_PART: Final = 0.25
 
@@ -119,39 +54,33 @@ class Connection:
     """A server that answers; every failure is a ``ServerFaultError``."""
 
     def __init__(
-        self,
-        transport: Transport,
-        speaker: "_Speaker",
-        limits: Limits,
-        warnings: Warnings,
-        end: float,
+        self, transport: Transport, reporter: Reporter, limits: Limits, end: float
     ) -> None:
         """Make the handshake."""
         self._transport = transport
-        self._speaker = speaker
+        self._reporter = reporter
         self._limits = limits
-        self._warnings = warnings
-        self._conversation = Conversation(transport, warnings, end)
-        self._is_modern = False
+        self._end = end
+        self._ids = itertools.count(1)
         self.server_name = ""
         self.server_version = ""
         self.protocol_version = ""
-        with speaker.faults_named():
+        with reporter.named_faults():
             self._shake_hands()
 
     @property
     def warnings(self) -> Sequence[str]:
         """What was strange about it so far, in clean lines for ``grove doctor``."""
-        return self._warnings.lines
+        return self._reporter.warnings
 
     def tools(self) -> Sequence[Tool]:
         """Ask for its tools; entries that are none are left out."""
-        with self._speaker.faults_named():
+        with self._reporter.named_faults():
             found: dict[str, Tool] = {}
             for entry in self._tool_entries():
                 tool = tool_from(entry)
                 if tool is None:
-                    self._warnings.note("lists a tool that cannot be called")
+                    self._reporter.warn("lists a tool that cannot be called")
                 elif len(found) < _MOST_TOOLS:
                     found.setdefault(tool.name, tool)
             return list(found.values())
@@ -159,7 +88,7 @@ class Connection:
     def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool."""
         params = {"name": tool, "arguments": dict(arguments)}
-        with self._speaker.faults_named(acts=True):
+        with self._reporter.named_faults(acts=True):
             try:
                 result = self._ask("tools/call", params, self._calling(), acts=True)
             except AnsweredWithErrorError as error:
@@ -168,12 +97,11 @@ class Connection:
                     f"did not run its tool {tool}: {error.message}",
                     is_unclear=not error.is_ours,
                 ) from None
-            answer = as_object(result, f"a call of {tool}")
-            return tool_result(answer, self._limits, self._warnings, self._speaker.line)
+            return tool_result(as_object(result, f"a call of {tool}"), self._reporter)
 
     def shown(self, text: str) -> str:
         """Return a text as people may see it: what must not be shown is masked."""
-        return self._speaker.mask(text)
+        return self._reporter.mask(text)
 
     def _calling(self) -> float:
         """When a request that is made now is given up."""
@@ -186,8 +114,7 @@ class Connection:
         try:
             return self._request(method, params, deadline)
         except SessionLostError as lost:
-            self._warnings.note("lost its session; a new one was begun")
-            self._transport.forget()
+            self._reporter.warn("lost its session; a new one was begun")
             self._shake_hands()
             if acts and not lost.is_certain:
                 # Where it was done all the same, it would be done twice.
@@ -197,12 +124,54 @@ class Connection:
             return self._request(method, params, deadline)
 
     def _request(self, method: str, params: Mapping[str, Any], deadline: float) -> object:
-        meta = {"_meta": _META} if self._is_modern else {}
-        return self._conversation.request(method, {**params, **meta}, deadline)
+        meta = {"_meta": _META} if self._transport.is_modern else {}
+        message = {"id": next(self._ids), "method": method, "params": {**params, **meta}}
+        try:
+            return self._answer_to(message, min(deadline, self._end))
+        except ServerFaultError as fault:
+            # The handshake may not be cancelled, says the protocol.
+            if fault.kind is FaultKind.TIMED_OUT and fault.is_unclear and method != "initialize":
+                given_up = {"requestId": message["id"], "reason": "not answered in time"}
+                with suppress(ServerFaultError):
+                    self._notify("cancelled", given_up, time.monotonic() + _CANCEL_SECONDS)
+            raise
+
+    def _notify(self, what: str, params: Mapping[str, Any], deadline: float) -> None:
+        message = {"method": f"notifications/{what}", "params": params}
+        self._transport.send(message, deadline)
+
+    def _answer_to(self, message: Mapping[str, Any], deadline: float) -> object:
+        replies = 0
+        with closing(self._transport.exchange(message, deadline)) as incoming:
+            for found in incoming:
+                if "method" in found:
+                    replies += "id" in found
+                    if "id" in found and replies <= _MOST_REPLIES:
+                        self._reply(found, deadline)
+                elif "error" in found and found.get("id") is None:
+                    # A server that could not read the request does not know its id.
+                    raise AnsweredWithErrorError(found["error"], is_ours=False)
+                elif not is_id(found.get("id"), message["id"]):
+                    self._reporter.warn(f"answered what was not asked: id {found.get('id')!r}")
+                elif found.get("error") is not None:
+                    raise AnsweredWithErrorError(found["error"], is_ours=True)
+                else:
+                    return found.get("result")
+        raise malformed("ended its answer without having answered")
+
+    def _reply(self, request: Mapping[str, Any], deadline: float) -> None:
+        """Answer a request of the server."""
+        known: dict[str, Any] = {"ping": {}, "roots/list": {"roots": []}}
+        if request["method"] in known:
+            reply = {"result": known[request["method"]]}
+        else:
+            reply = {"error": {"code": METHOD_NOT_FOUND, "message": "not offered by this client"}}
+        self._transport.send({"id": request["id"], **reply}, deadline)
 
     def _shake_hands(self) -> None:
         """Agree about a version, the widely spoken one first: who knows others only says so."""
-        self._is_modern = False
+        transport = self._transport
+        transport.version, transport.is_modern = "", False
         deadline = time.monotonic() + self._limits.connect_seconds
         try:
             result = self._initialize(OFFERED_VERSION, deadline)
@@ -210,15 +179,12 @@ class Connection:
             result = self._shake_hands_again(error, deadline)
         answer = as_object(result, "the handshake")
         name, version = server_info(answer)
-        self.server_name, self.server_version = (
-            self._speaker.line(name),
-            self._speaker.line(version),
-        )
-        spoken = MODERN_VERSION if self._is_modern else _spoken(answer)
-        self.protocol_version = spoken
-        self._transport.agree(spoken, is_modern=self._is_modern)
-        if not self._is_modern:
-            self._conversation.notify("notifications/initialized", {}, deadline)
+        self.server_name = self._reporter.line(name)
+        self.server_version = self._reporter.line(version)
+        transport.version = MODERN_VERSION if transport.is_modern else _spoken(answer)
+        self.protocol_version = transport.version
+        if not transport.is_modern:
+            self._notify("initialized", {}, min(deadline, self._end))
 
     def _initialize(self, version: str, deadline: float) -> object:
         params = {"protocolVersion": version, "capabilities": {}, "clientInfo": _CLIENT}
@@ -229,8 +195,7 @@ class Connection:
         supported = _supported(error)
         try:
             if MODERN_VERSION in supported:
-                self._is_modern = True
-                self._transport.agree(MODERN_VERSION, is_modern=True)
+                self._transport.version, self._transport.is_modern = MODERN_VERSION, True
                 return self._request("server/discover", {}, deadline)
             older = [version for version in supported if version < OFFERED_VERSION]
             if older:
@@ -243,9 +208,8 @@ class Connection:
     def _tool_entries(self) -> Iterator[object]:
         """Return the entries of all pages of the list of tools, within the time of one request."""
         deadline = self._calling()
-        seen: set[str] = set()
         params: dict[str, Any] = {}
-        for _ in range(self._limits.pages):
+        for _ in range(_MOST_PAGES):
             try:
                 answer = as_object(self._ask("tools/list", params, deadline), "for its tools")
             except AnsweredWithErrorError as error:
@@ -254,48 +218,15 @@ class Connection:
                 raise ServerFaultError(kind, f"does not list its tools: {error.message}") from None
             entries = answer.get("tools")
             yield from entries if isinstance(entries, list) else []
-            cursor = answer.get("nextCursor")
-            if not isinstance(cursor, str):
+            if not isinstance(answer.get("nextCursor"), str):
                 return
-            if cursor in seen:
-                self._warnings.note("lists its tools in a circle")
-                return
-            seen.add(cursor)
-            params = {"cursor": cursor}
-        self._warnings.note(f"lists its tools on more than {self._limits.pages} pages")
-
-
-class _Speaker:
-    """Says what a server has done, with its name and in clean words."""
-
-    def __init__(self, name: str, cleaner: Cleaner) -> None:
-        self._name = name
-        self._cleaner = cleaner
-
-    def line(self, text: str) -> str:
-        return self._cleaner.line(text)
-
-    def mask(self, text: str) -> str:
-        return self._cleaner.mask(text)
-
-    @contextmanager
-    def faults_named(self, *, acts: bool = False) -> Iterator[None]:
-        """Name the server in faults; they are unclear only where something was to be done."""
-        try:
-            yield
-        except ServerFaultError as fault:
-            detail = self.line(f"{self._name}: {fault.detail}")
-            raise ServerFaultError(
-                fault.kind, detail, is_unclear=acts and fault.is_unclear
-            ) from None
-        except SessionLostError:
-            detail = self.line(f"{self._name}: wants a session, and gives none that it knows")
-            raise ServerFaultError(FaultKind.REFUSED, detail) from None
+            params = {"cursor": answer["nextCursor"]}
+        self._reporter.warn(f"lists its tools on more than {_MOST_PAGES} pages")
 
 
 def _supported(error: AnsweredWithErrorError) -> list[str]:
     """Find the versions that a server names when it does not speak the one it was offered."""
-    if error.code != UNSUPPORTED_VERSION or not isinstance(error.data, dict):
+    if error.code != _UNSUPPORTED_VERSION or not isinstance(error.data, dict):
         return []
     found = error.data.get("supported")
     versions = found if isinstance(found, list) else []
@@ -305,9 +236,8 @@ def _supported(error: AnsweredWithErrorError) -> list[str]:
 def _spoken(answer: Mapping[str, Any]) -> str:
     """Find the version that a server has chosen; any is fine."""
     version = answer.get("protocolVersion")
-    if isinstance(version, str) and _VERSION.fullmatch(version):
-        return version
-    return OFFERED_VERSION
+    is_version = isinstance(version, str) and _VERSION.fullmatch(version)
+    return str(version) if is_version else OFFERED_VERSION
 
 
 @contextmanager
@@ -318,26 +248,24 @@ def connect(
     limits = limits or Limits()
     now = time.monotonic()
     end = now + limits.whole_seconds if until is None else until
-    closing = min(limits.closing_seconds + limits.ending_seconds, (end - now) * _CLOSING_PART)
-    cleaner = Cleaner(endpoint.secrets)
-    warnings = Warnings(cleaner)
-    speaker = _Speaker(endpoint.name, cleaner)
+    ending = min(limits.closing_seconds + limits.ending_seconds, (end - now) * _CLOSING_PART)
+    reporter = Reporter(endpoint.name, endpoint.secrets)
     with ExitStack() as stack:
-        with speaker.faults_named():
+        with reporter.named_faults():
             if end <= now:
                 raise ServerFaultError(FaultKind.TIMED_OUT, "was not asked: no time was left")
-            transport = stack.enter_context(_way_to(endpoint, limits, cleaner, warnings, end))
-        yield Connection(transport, speaker, limits, warnings, end - closing)
+            transport = stack.enter_context(_way_to(endpoint, limits, reporter, end))
+        yield Connection(transport, reporter, limits, end - ending)
 
 
 def _way_to(
-    endpoint: Endpoint, limits: Limits, cleaner: Cleaner, warnings: Warnings, end: float
+    endpoint: Endpoint, limits: Limits, reporter: Reporter, end: float
 ) -> AbstractContextManager[Transport]:
     """Load only what the way needs: HTTP and TLS cost as much as everything else."""
-    if endpoint.transport is TransportKind.STDIO:
-        from grove_backend_mcp.client.stdio import run_server
+    if endpoint.url:
+        from grove_backend_mcp.client.http import reach_server
 
-        return run_server(endpoint, limits, cleaner, warnings, end)
-    from grove_backend_mcp.client.http import reach_server
+        return reach_server(endpoint, limits, reporter, end)
+    from grove_backend_mcp.client.stdio import run_server
 
-    return reach_server(endpoint, limits, warnings, end)
+    return run_server(endpoint, limits, reporter, end)

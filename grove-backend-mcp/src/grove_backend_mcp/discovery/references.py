@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from grove_backend_mcp.faults import FaultKind, ServerFaultError
 from grove_backend_mcp.secrecy import REFERENCE, option_values, referred_to, says_secret
-from grove_backend_mcp.servers import Endpoint, Origin, ServerEntry, Transport
+from grove_backend_mcp.servers import Endpoint, FaultKind, Origin, ServerEntry, ServerFaultError
 
 SLOW_RUNNERS: Final = frozenset("bunx npx pipx pnpx uvx".split())
 """Programs that look a package up, and may fetch it, each time they start a server."""
@@ -21,16 +20,17 @@ _HANDED_ON: Final = frozenset(
     " NPM_CONFIG_CACHE NPM_CONFIG_REGISTRY NPM_CONFIG_USERCONFIG npm_config_cache"
     " npm_config_registry npm_config_userconfig UV_CACHE_DIR UV_DEFAULT_INDEX UV_INDEX_URL".split()
 )
-_HANDED_ON_PREFIX: Final = "LC_"
 # What everybody knows of a machine: masking it would only make messages unreadable.
 _KNOWN: Final = frozenset("HOME LANG LOGNAME PATH PWD SHELL TMPDIR USER".split())
 _SHORTEST_SECRET: Final = 4
 _CREDENTIALS: Final = re.compile(r"(?i)\b(?:basic|bearer|token)\s+(\S+)")
 _PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
+_QUERY: Final = re.compile(r"[?&]([^=&\s]+)=([^&\s]*)")
 _OF_THE_PROJECT: Final = frozenset((Origin.LOCAL, Origin.PROJECT))
 _PROJECT_VARIABLE: Final = "CLAUDE_PROJECT_DIR"
 _LOOPBACK: Final = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|::1")
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 
 
 def expand(text: str, environment: Mapping[str, str]) -> str:
@@ -59,7 +59,7 @@ def resolve(
 ) -> Endpoint:
     """Work out how a server is reached; nothing is started."""
     known = {**environment, **entry.extra, _PROJECT_VARIABLE: os.fspath(root)}
-    if entry.transport is Transport.HTTP:
+    if entry.url:
         return _resolve_address(entry, known)
     return _resolve_program(entry, known, root, pass_environment)
 
@@ -69,20 +69,14 @@ def _resolve_address(entry: ServerEntry, known: Mapping[str, str]) -> Endpoint:
     headers = {name: expand(value, known) for name, value in entry.headers.items()}
     _check_address(url)
     for name, value in headers.items():
-        if not _HEADER_NAME.fullmatch(name) or not value.isprintable():
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
             raise ServerFaultError(
                 FaultKind.REFUSED, f"the header {name!r} holds what no header may, a line end say"
             )
-    written = [value for name, value in headers.items() if says_secret(name)]
-    written += [found[1] for value in headers.values() if (found := _CREDENTIALS.search(value))]
-    written += _secrets_of_query(url)
-    return Endpoint(
-        name=entry.name,
-        transport=entry.transport,
-        url=url,
-        headers=headers,
-        secrets=_secrets([entry.url, *entry.headers.values()], known, written),
-    )
+    named = [value for name, value in headers.items() if says_secret(name)]
+    written = (entry.url, *entry.headers.values())
+    secrets = _secrets(written, known, named, (url, *headers.values()))
+    return Endpoint(name=entry.name, url=url, headers=headers, secrets=secrets)
 
 
 def _check_address(url: str) -> None:
@@ -93,73 +87,47 @@ def _check_address(url: str) -> None:
         host, _ = parts.hostname, parts.port
     except ValueError:
         host = None
-    if not host or parts.scheme not in {"http", "https"} or not url.isprintable() or " " in url:
-        raise ServerFaultError(FaultKind.REFUSED, "its address is no http or https address")
-    if parts.scheme == "http" and not _LOOPBACK.fullmatch(host):
-        raise ServerFaultError(
-            FaultKind.REFUSED,
-            "its address is http to another machine, which anybody on the way can read: use https",
+    is_plain = url.isascii() and url.isprintable() and " " not in url
+    if not host or parts.scheme not in {"http", "https"} or not is_plain:
+        why = "its address is no http or https address"
+    elif parts.scheme == "http" and not _LOOPBACK.fullmatch(host):
+        why = (
+            "its address is plain http to another machine, where anybody could read what is sent:"
+            " use https, or a tunnel to this machine"
         )
-    if "@" in parts.netloc:
-        raise ServerFaultError(
-            FaultKind.REFUSED,
+    elif "@" in parts.netloc:
+        why = (
             "its address holds a user or password: write them as a header by reference, such as"
-            ' headers = { Authorization = "Bearer ${TOKEN}" }',
+            ' headers = { Authorization = "Bearer ${TOKEN}" }'
         )
-
-
-def _secrets_of_query(url: str) -> list[str]:
-    from urllib.parse import parse_qsl, urlsplit
-
-    query = urlsplit(url).query
-    return [value for name, value in parse_qsl(query) if says_secret(name)]
+    else:
+        return
+    raise ServerFaultError(FaultKind.REFUSED, why)
 
 
 def _resolve_program(
     entry: ServerEntry, known: Mapping[str, str], root: Path, pass_environment: Sequence[str]
 ) -> Endpoint:
     env = {name: expand(value, known) for name, value in entry.env.items()}
-    child = _environment_of(entry, known, pass_environment) | env
+    wanted = _HANDED_ON.union(pass_environment, entry.extra, (_PROJECT_VARIABLE,))
+    child = {
+        name: value for name, value in known.items() if name in wanted or name.startswith("LC_")
+    } | env
     command, *args = [expand(each, known) for each in (entry.command, *entry.args)]
-    if not _can_be_given((command, *args), child):
-        raise ServerFaultError(FaultKind.NOT_STARTED, "its words hold what no process can be given")
     if entry.origin not in _OF_THE_PROJECT:
         child["PATH"] = _path_outside(child.get("PATH", os.defpath), root)
     words = (_find_program(entry, command, child.get("PATH", ""), root), *args)
-    written = [value for name, value in env.items() if says_secret(name)]
-    written += [child[name] for name in pass_environment if name in child and name not in _KNOWN]
-    written += option_values(args)
-    written += [found[1] for word in args if (found := _CREDENTIALS.search(word))]
-    written += [value for word in args if "://" in word for value in _secrets_of_query(word)]
-    written += [value for value in (*child.values(), *args) if _PASSWORD.search(value)]
+    named = [value for name, value in env.items() if says_secret(name)]
+    named += [child[name] for name in pass_environment if name in child and name not in _KNOWN]
+    named += option_values(args)
+    written = (entry.command, *entry.args, *entry.env.values())
     return Endpoint(
         name=entry.name,
-        transport=entry.transport,
         words=words,
         environment=child,
         cwd=_directory_for(entry, child, root),
-        secrets=_secrets([entry.command, *entry.args, *entry.env.values()], known, written),
+        secrets=_secrets(written, known, named, (*args, *child.values())),
     )
-
-
-def _environment_of(
-    entry: ServerEntry, known: Mapping[str, str], pass_environment: Sequence[str]
-) -> dict[str, str]:
-    wanted = _HANDED_ON.union(pass_environment)
-    child = {
-        name: value
-        for name, value in known.items()
-        if name in wanted or name.startswith(_HANDED_ON_PREFIX)
-    }
-    return {**child, **entry.extra, _PROJECT_VARIABLE: known[_PROJECT_VARIABLE]}
-
-
-def _can_be_given(words: Sequence[str], child: Mapping[str, str]) -> bool:
-    try:
-        texts = b"".join(os.fsencode(text) for text in (*words, *child, *child.values()))
-    except UnicodeEncodeError:
-        return False
-    return b"\0" not in texts and all(name and "=" not in name for name in child)
 
 
 def _find_program(entry: ServerEntry, command: str, path: str, root: Path) -> str:
@@ -170,7 +138,7 @@ def _find_program(entry: ServerEntry, command: str, path: str, root: Path) -> st
         if not is_of_project:
             raise ServerFaultError(
                 FaultKind.NOT_STARTED,
-                f"its program {entry.command!r} would be the project's: write its absolute path",
+                f"its program {command!r} would be the project's: write its absolute path",
             )
         found = [os.path.abspath(root / command)]  # noqa: PTH100 - links stay as they are
     else:
@@ -193,15 +161,15 @@ def _is_program(path: str) -> bool:
 
 
 def _is_inside(path: str, root: Path) -> bool:
-    real, base = os.path.realpath(path), os.path.realpath(root)
-    return real == base or real.startswith(f"{base.rstrip('/')}/")
+    return Path(os.path.realpath(path.replace("\0", ""))).is_relative_to(os.path.realpath(root))
 
 
 def _path_outside(path: str, root: Path) -> str:
     """Leave out what would be found in the project, such as ``.`` and ``node_modules/.bin``."""
     places = path.split(os.pathsep)
-    kept = [each for each in places if each.startswith("/") and not _is_inside(each, root)]
-    return os.pathsep.join(kept)
+    return os.pathsep.join(
+        each for each in places if each.startswith("/") and not _is_inside(each, root)
+    )
 
 
 def _directory_for(entry: ServerEntry, child: Mapping[str, str], root: Path) -> str:
@@ -213,18 +181,22 @@ def _directory_for(entry: ServerEntry, child: Mapping[str, str], root: Path) -> 
 
 
 def _secrets(
-    texts: Sequence[str], known: Mapping[str, str], values: Iterable[str]
+    written: Iterable[str], known: Mapping[str, str], named: Sequence[str], texts: Sequence[str]
 ) -> tuple[str, ...]:
-    """Collect what must not be shown: what names or places say is secret."""
+    """Collect what must not be shown: what its name or its place says is secret."""
     from urllib.parse import unquote
 
-    names = (name for text in texts for name in referred_to(text))
-    found = [known[name] for name in names if name in known and says_secret(name)]
-    found += values
+    names = (name for text in written for name in referred_to(text))
+    found = [*named, *(known[name] for name in names if name in known and says_secret(name))]
+    found += [credentials[1] for text in texts for credentials in _CREDENTIALS.finditer(text)]
+    in_queries = (pair for text in texts if "://" in text for pair in _QUERY.findall(text))
+    found += [unquote(value) for name, value in in_queries if says_secret(name)]
+    found += [text for text in texts if _PASSWORD.search(text)]
     # Of "Bearer abc", a server may repeat the part alone.
     parts = [word for value in found for word in value.split(" ")[1:]]
-    parts += [unquote(one) for value in found for one in _PASSWORD.findall(value)]
-    parts += [password for value in found for password in _PASSWORD.findall(value)]
-    all_of_them = dict.fromkeys(one for one in (*found, *parts) if len(one) >= _SHORTEST_SECRET)
+    passwords = [one for value in found for one in _PASSWORD.findall(value)]
+    whole = {*found, *parts, *passwords, *map(unquote, passwords)}
     # The longest first, so that masking one leaves nothing of another behind.
-    return tuple(sorted(all_of_them, key=len, reverse=True))
+    return tuple(
+        sorted((one for one in whole if len(one) >= _SHORTEST_SECRET), key=len, reverse=True)
+    )

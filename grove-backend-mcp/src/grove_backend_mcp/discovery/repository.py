@@ -8,7 +8,6 @@ from typing import Final
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext
 
-_MOST_BYTES: Final = 1024 * 1024
 _SECTION: Final = re.compile(r'\[\s*(\w+)(?:\s+"([^"]*)")?\s*\]')
 _KEY_LINE: Final = re.compile(r'\s*(\w+)\s*=\s*"?([^"#;]+)')
 _ADDRESS: Final = re.compile(r"(?:[a-z+]+://)(?:[^/@]*@)?[^/]+/(.+)|(?:[^/:@]+@)?[^/:]+:(.+)")
@@ -20,10 +19,8 @@ _DIGEST_LENGTH: Final = 8
 def main_work_tree(root: Path) -> Path:
     """Find the directory that the client keeps a project's servers under."""
     top = _top_of(root)
-    if top is None:
-        return root
-    shared = _shared_directory(top)
-    return shared.parent if shared is not None and shared.name == ".git" else top
+    shared = top and _shared_directory(top)
+    return shared.parent if shared and shared.name == ".git" else top or root
 
 
 def project_name(context: BackendContext) -> str:
@@ -32,8 +29,8 @@ def project_name(context: BackendContext) -> str:
     if isinstance(settings, McpSettings) and settings.project:
         return settings.project
     top = _top_of(context.root)
-    shared = _shared_directory(top) if top is not None else None
-    remote = _name_in_address(_origin(shared)) if shared is not None else ""
+    shared = top and _shared_directory(top)
+    remote = _name_in_address(_value_in(shared, "remote", "origin", "url")) if shared else ""
     return remote or _name_of_folder(os.path.realpath(main_work_tree(context.root)))
 
 
@@ -45,10 +42,8 @@ def _name_of_folder(path: str) -> str:
 
 
 def _top_of(start: Path) -> Path | None:
-    for place in (start, *start.parents):
-        if os.path.exists(place / ".git"):  # noqa: PTH110 - never raises
-            return place
-    return None
+    places = (start, *start.parents)
+    return next((one for one in places if os.path.exists(one / ".git")), None)  # noqa: PTH110
 
 
 def _shared_directory(top: Path) -> Path | None:
@@ -56,30 +51,21 @@ def _shared_directory(top: Path) -> Path | None:
     entry = top / ".git"
     if os.path.isdir(entry):  # noqa: PTH112 - never raises
         return entry
-    named = _text(entry).strip()
-    if not named.startswith("gitdir:") or "\0" in named:
+    named = _text(entry).strip().replace("\0", "")
+    if not named.startswith("gitdir:"):
         return None
     directory = top / named.removeprefix("gitdir:").strip()
-    if _text(directory / "commondir"):
-        return _shared_by_work_trees(directory, entry)
+    common = _text(directory / "commondir").strip().replace("\0", "")
+    if common:
+        # A linked work tree: both sides have to say so, for a clone can hold any such file.
+        back = _text(directory / "gitdir").strip().replace("\0", "")
+        shared = os.path.realpath(directory / common)
+        is_inside = os.path.realpath(directory).startswith(f"{shared}/worktrees/")
+        is_back = os.path.realpath(directory / back) == os.path.realpath(entry)
+        return Path(shared) if is_inside and back and is_back else None
     worktree = _value_in(directory, "core", None, "worktree").replace("\0", "")
     is_own = bool(worktree) and os.path.realpath(directory / worktree) == os.path.realpath(top)
     return Path(os.path.realpath(directory)) if is_own else None
-
-
-def _shared_by_work_trees(directory: Path, entry: Path) -> Path | None:
-    """Find what a linked work tree belongs to, where both sides say so."""
-    back = _text(directory / "gitdir").strip().replace("\0", "")
-    common = _text(directory / "commondir").strip().replace("\0", "")
-    shared = os.path.realpath(directory / common)
-    is_inside = os.path.dirname(os.path.realpath(directory)) == f"{shared}/worktrees"  # noqa: PTH120
-    is_back = os.path.realpath(directory / back) == os.path.realpath(entry)
-    return Path(shared) if is_inside and back and is_back else None
-
-
-def _origin(shared: Path) -> str:
-    """Return the address of the remote ``origin``, as the repository's configuration writes it."""
-    return _value_in(shared, "remote", "origin", "url")
 
 
 def _value_in(directory: Path, section: str, subsection: str | None, key: str) -> str:
@@ -110,7 +96,6 @@ def _plain(text: str) -> str:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return file.read(_MOST_BYTES).decode("utf-8", "replace")
+        return path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
     except (OSError, ValueError):
         return ""

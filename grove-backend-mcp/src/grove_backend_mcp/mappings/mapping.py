@@ -1,74 +1,209 @@
 """What grove does with a server: which tool is called with what, and what the answer means."""
 
-from collections.abc import Mapping
-from enum import Enum
-from typing import Any, TypeAlias
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any, ClassVar, Final, TypeAlias
 
-from attrs import field, frozen
+from attrs import Attribute, asdict, field, fields_dict, frozen
+from attrs.validators import deep_iterable, ge, in_, instance_of, max_len, min_len
+
+from grove_backend_mcp.mappings.templates import check_template, placeholders
 
 Json: TypeAlias = Any
 
-
-class QueryMode(Enum):
-    """How a server's search takes several words."""
-
-    WHOLE = "whole"
-    """It understands a query as it is."""
-    WORDS = "words"
-    """It finds only what holds the query as it stands: each word is asked for by itself."""
+_LONGEST_PATTERN: Final = 500
+_STEP: Final = re.compile(r"\.?(?P<name>[^.\[\]$*\s]+)|\[(?P<index>\d{1,4}|\*)\]")
+EVERY: Final = "[*]"
+"""The step of a path that leads to every element of a list."""
 
 
-class ScoreKind(Enum):
-    """What the number means that a server gives each result."""
+@lru_cache(maxsize=128)
+def steps_of(path: str) -> tuple[str | int, ...]:
+    """Read a path."""
+    rest = path.strip().removeprefix("$")
+    steps: list[str | int] = []
+    while rest:
+        found = _STEP.match(rest)
+        if found is None:
+            raise ValueError(f"{path!r} is no path at {rest!r}: write $, .name, [*] and [0] only")
+        index = found["index"]
+        steps.append(found["name"] if index is None else EVERY if index == "*" else int(index))
+        rest = rest[found.end() :]
+    return tuple(steps)
 
-    NONE = "none"
-    SIMILARITY = "similarity"
-    """0 to 1, more is better."""
-    PERCENT = "percent"
-    """0 to 100, more is better."""
-    DISTANCE = "distance"
-    """0 or more, less is better."""
+
+def _is_path(_: object, attribute: "Attribute[Any]", value: str) -> None:
+    try:
+        steps_of(value)
+    except ValueError as error:
+        raise ValueError(f"{attribute.name} is wrong: {error}") from None
 
 
-class TextForm(Enum):
-    """How much of a learning stands in the text that a server stores."""
+def _is_pattern(_: object, attribute: "Attribute[Any]", value: str) -> None:
+    try:
+        groups = re.compile(value).groups
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"{attribute.name} is no pattern: {error}") from None
+    if value and attribute.name == "handle_pattern" and not groups:
+        raise ValueError(f"{attribute.name} must have a group, such as id=([0-9a-f]+)")
 
-    SHORT = "short"
-    """Summary, detail and ``[grove:<id>]``; everything else is metadata of the server."""
-    FULL = "full"
-    """A block with everything after the text, for servers that store nothing but text."""
+
+def _path() -> Any:  # noqa: ANN401 - what attrs calls a field
+    return field(default="", validator=[instance_of(str), _is_path])
+
+
+def _pattern() -> Any:  # noqa: ANN401
+    checks: list[Any] = [instance_of(str), max_len(_LONGEST_PATTERN), _is_pattern]
+    return field(default="", validator=checks)
+
+
+def _choice(*choices: str) -> Any:  # noqa: ANN401
+    return field(default=choices[0], validator=in_(choices))
+
+
+def _name() -> Any:  # noqa: ANN401
+    checks: list[Any] = [instance_of(str), min_len(1)]
+    return field(validator=checks)
+
+
+def _flag() -> Any:  # noqa: ANN401
+    return field(default=False, validator=instance_of(bool))
+
+
+def _number() -> Any:  # noqa: ANN401
+    return field(default=0, validator=[instance_of(int), ge(0)])
 
 
 @frozen(kw_only=True)
 class Operation:
-    """One call of a tool."""
+    """One call of a tool: its arguments are templates."""
 
-    tool: str
-    arguments: Mapping[str, Json] = field(factory=dict)
+    known: ClassVar[Iterable[str]] = ("project",)
+    needed: ClassVar[Iterable[str]] = ()
+
+    tool: str = _name()
+    arguments: Mapping[str, Json] = field(factory=dict, validator=instance_of(dict))
+
+    def faults(self) -> list[str]:
+        """Return what is wrong with the templates."""
+        wrong = check_template(dict(self.arguments), self.known)
+        if not wrong and self.needed and placeholders(self.arguments).isdisjoint(self.needed):
+            return [f"no argument holds {' or '.join(f'{{{one}}}' for one in self.needed)}"]
+        return wrong
 
 
 @frozen(kw_only=True)
-class Success:
-    """How to tell that a call has done what it was to do; no error flag is not enough."""
+class Answered(Operation):
+    """A call, and where in its answer the results are."""
 
-    text_matches: str = ""
-    text_refuses: str = ""
-    json_absent: tuple[str, ...] = ()
+    items: str = _path()
+    columns: bool = _flag()
+    separator: str = _pattern()
+    text: str = _path()
+    metadata: str = _path()
+    handle: str = _path()
+    handle_pattern: str = _pattern()
+    score: str = _path()
+    score_kind: str = _choice("none", "similarity", "percent", "distance")
+
+    @property
+    def says_how(self) -> bool:
+        """Whether it says itself where the results are."""
+        return any(getattr(self, name) != one.default for name, one in _READING.items())
+
+
+_READING: Final = {
+    name: one for name, one in fields_dict(Answered).items() if name not in ("tool", "arguments")
+}
 
 
 @frozen(kw_only=True)
-class Reading:
-    """Where in an answer the results are."""
+class Search(Answered):
+    """A search; of mode ``words`` where each word is to be asked for by itself."""
 
-    items: str = ""
-    columns: bool = False
-    separator: str = ""
-    text: str = ""
-    metadata: str = ""
-    handle: str = ""
-    handle_pattern: str = ""
-    score: str = ""
-    score_kind: ScoreKind = ScoreKind.NONE
+    known = ("query", "limit", "project")
+    needed = ("query",)
+
+    query_mode: str = _choice("whole", "words")
+    longest_query: int = _number()
+
+
+@frozen(kw_only=True)
+class Get(Answered):
+    """Fetching one learning."""
+
+    known = ("id", "handle", "project")
+    needed = ("handle", "id")
+
+
+@frozen(kw_only=True)
+class Listing(Answered):
+    """Listing what grove has stored."""
+
+    known = ("limit", "project")
+
+
+@frozen(kw_only=True)
+class Delete(Operation):
+    """Removing one learning."""
+
+    known = ("id", "handle", "project")
+    needed = ("handle", "id")
+
+
+OF_LEARNINGS: Final = (
+    *("id", "summary", "detail", "plain", "content", "block", "tags", "labels", "metadata"),
+    *("flat_metadata", "category", "status", "project", "handle"),
+)
+"""What a template for one learning may hold."""
+
+
+@frozen(kw_only=True)
+class Write(Answered):
+    """Storing a learning: how to tell that it has worked, and in which form it is stored.
+
+    In the form ``short`` the text holds ``[grove:<id>]``, and everything else is metadata of the
+    server; in the form ``full`` a block with everything stands behind the text.
+    """
+
+    known = OF_LEARNINGS
+    needed = ("content", "plain", "summary", "detail")
+
+    text_matches: str = _pattern()
+    text_refuses: str = _pattern()
+    json_absent: tuple[str, ...] = field(
+        default=(), converter=tuple, validator=deep_iterable(instance_of(str))
+    )
+    text_form: str = _choice("full", "short")
+    longest_text: int = _number()
+    single_writer: bool = _flag()
+
+
+def _steps(tables: Any) -> tuple[Operation, ...]:  # noqa: ANN401 - from a configuration
+    if not isinstance(tables, list | tuple):
+        raise TypeError("then must be a list of tables")
+    return tuple(_operation("then", one) for one in tables)
+
+
+@frozen(kw_only=True)
+class Change(Operation):
+    """One of the calls that change a learning."""
+
+    known = OF_LEARNINGS
+
+
+@frozen(kw_only=True)
+class Update(Change):
+    """Changing a learning, by several calls where one cannot do it."""
+
+    then: tuple[Operation, ...] = field(default=(), converter=_steps)
+
+    @property
+    def steps(self) -> tuple[Operation, ...]:
+        """All calls in their order."""
+        return (self, *self.then)
 
 
 @frozen(kw_only=True)
@@ -76,20 +211,82 @@ class ServerMapping:
     """All that grove does with a server."""
 
     profile: str | None = None
-    write: Operation | None = None
-    search: Operation | None = None
-    get: Operation | None = None
-    listing: Operation | None = None
-    update: tuple[Operation, ...] = ()
-    delete: Operation | None = None
     setup: Operation | None = None
-    query_mode: QueryMode = QueryMode.WHOLE
-    text_form: TextForm = TextForm.FULL
-    written: Success = Success()
-    handle: Reading | None = None
-    found: Reading = Reading()
-    got: Reading | None = None
-    listed: Reading | None = None
-    longest_text: int = 0
-    longest_query: int = 0
-    single_writer: bool = False
+    write: Write | None = None
+    search: Search | None = None
+    get: Get | None = None
+    listing: Listing | None = None
+    update: Update | None = None
+    delete: Delete | None = None
+
+    def operations(self) -> Iterable[tuple[str, Operation]]:
+        """Name each call."""
+        for name in KINDS:
+            operation = getattr(self, name)
+            steps = operation.steps if isinstance(operation, Update) else (operation,)
+            yield from ((name, step) for step in steps if step is not None)
+
+
+KINDS: Final[Mapping[str, type[Operation]]] = {
+    "setup": Operation,
+    "write": Write,
+    "search": Search,
+    "get": Get,
+    "listing": Listing,
+    "update": Update,
+    "delete": Delete,
+}
+"""The operations, as the tables of a configuration are named."""
+
+
+def mapping_of(tables: Mapping[str, Any], profile: str | None = None) -> ServerMapping:
+    """Read the tables of a configuration or a profile; ``ValueError`` says all that is wrong."""
+    found: dict[str, Any] = {}
+    wrong: list[str] = []
+    for name, table in tables.items():
+        try:
+            found[name] = _operation(name, table)
+        except ValueError as error:
+            wrong.append(str(error))
+    mapping = ServerMapping(profile=profile, **found) if not wrong else ServerMapping()
+    wrong += [f"{name}: {fault}" for name, one in mapping.operations() for fault in one.faults()]
+    if wrong:
+        raise ValueError("; ".join(wrong))
+    return mapping
+
+
+def _operation(name: str, table: object) -> Operation:
+    kinds: dict[str, type[Operation]] = {**KINDS, "then": Change}
+    kind = kinds.get(name)
+    if kind is None:
+        raise ValueError(f"{name}: no such operation{near(name, KINDS)}")
+    if not isinstance(table, Mapping):
+        raise ValueError(f"{name} must be a table")  # noqa: TRY004 - somebody's, not a programmer's
+    known = fields_dict(kind)
+    unknown = next((key for key in table if key not in known), None)
+    if unknown is not None:
+        raise ValueError(f"{name}: unknown key {unknown!r}{near(unknown, known)}")
+    try:
+        return kind(**{"tool": "", **table})
+    except (ValueError, TypeError) as error:
+        # attrs adds what a program may want to know.
+        raise ValueError(f"{name}: {error.args[0]}") from None
+
+
+def near(name: object, known: Iterable[str]) -> str:
+    """Suggest a name in the place of one that is not known."""
+    names = list(known)
+    found = get_close_matches(str(name), names, n=1)
+    return f"; did you mean {found[0]!r}?" if found else f" (known: {', '.join(names)})"
+
+
+def tables_of(mapping: ServerMapping) -> dict[str, dict[str, Any]]:
+    """Write a mapping as the tables of a configuration; what is as usual is left out."""
+    found = {name: getattr(mapping, name) for name in KINDS}
+    return {
+        name: asdict(
+            operation, recurse=True, filter=lambda one, value: value not in (one.default, {})
+        )
+        for name, operation in found.items()
+        if operation is not None
+    }

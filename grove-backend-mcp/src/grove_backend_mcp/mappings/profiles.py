@@ -1,19 +1,17 @@
-"""The servers that grove knows, each a file in ``servers/`` with the tables of a configuration."""
+"""The servers that grove knows, each a file beside this module with tables of a configuration."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import tomli
-from attrs import evolve, frozen
+from attrs import frozen
 
-from grove_backend_mcp.mappings.mapping import ServerMapping
-from grove_backend_mcp.mappings.schemas import Property, arguments_of, items_of, properties_of
-from grove_backend_mcp.tools import Tool
-
-_FOLDER: Final = Path(__file__).with_name("servers")
+from grove_backend_mcp.mappings.mapping import ServerMapping, mapping_of
+from grove_backend_mcp.mappings.schemas import required_of
+from grove_backend_mcp.servers import Tool
 
 
 @frozen(kw_only=True)
@@ -23,7 +21,7 @@ class Profile:
     name: str
     servers: str
     tools: Mapping[str, Sequence[str]]
-    absent: frozenset[str]
+    absent: Sequence[str]
     mapping: ServerMapping
 
     def fits(self, tools: Sequence[Tool], server_name: str = "") -> bool:
@@ -31,10 +29,9 @@ class Profile:
         if server_name and not re.fullmatch(self.servers, server_name.strip(), re.IGNORECASE):
             return False
         known = {tool.name: tool for tool in tools}
-        if not self.absent.isdisjoint(known):
-            return False
-        return all(
-            name in known and _required_of(known[name]).issuperset(required)
+        has_other = any(name in known for name in self.absent)
+        return not has_other and all(
+            name in known and required_of(known[name]).issuperset(required)
             for name, required in self.tools.items()
         )
 
@@ -45,12 +42,13 @@ def profile_names() -> Sequence[str]:
 
 
 def profile_of_package(package: str) -> str | None:
-    """Find the profile of a package by its normalised name."""
+    """Find the profile of a package by its name."""
     known = ((name, one) for name, packages in _index().items() for one in packages)
-    return next((name for name, one in known if normalised_package(one) == package), None)
+    wanted = _normalised(package)
+    return next((name for name, one in known if _normalised(one) == wanted), None)
 
 
-def normalised_package(name: str) -> str:
+def _normalised(name: str) -> str:
     """Write a name as registries compare it; a module's name is then its package's as well."""
     return name.lower() if name.startswith("@") else re.sub(r"[-_.]+", "-", name).lower()
 
@@ -73,26 +71,11 @@ def _index() -> Mapping[str, Sequence[str]]:
 
 @cache
 def _profile(file_name: str) -> Profile:
-    from grove_backend_mcp.mappings.configured import mapping_of
-
     document = _read(file_name)
     name = document.pop("name", file_name)
     facts = {key: document.pop(key, ()) for key in ("servers", "tools", "absent")}
-    facts["absent"] = frozenset(facts["absent"])
-    return Profile(name=name, mapping=evolve(mapping_of(document), profile=name), **facts)
+    return Profile(name=name, mapping=mapping_of(document, profile=name), **facts)
 
 
 def _read(name: str) -> dict[str, Any]:
-    return tomli.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-
-
-def _required_of(tool: Tool) -> frozenset[str]:
-    """Name what a tool requires, one level into lists of objects."""
-    required = [one for one in arguments_of(tool) if one.is_required]
-    inner = (f"{outer.name}.{one}" for outer in required for one in _required_within(outer, tool))
-    return frozenset([*(one.name for one in required), *inner])
-
-
-def _required_within(argument: Property, tool: Tool) -> Sequence[str]:
-    items = items_of(argument, tool.schema)
-    return [one.name for one in properties_of(items, tool.schema) if one.is_required]
+    return tomli.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))

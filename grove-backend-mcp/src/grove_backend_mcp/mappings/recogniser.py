@@ -1,54 +1,33 @@
-"""Which tools of an unknown server store and find, told by names and schemas only."""
+"""Which tools of an unknown server may store and find, told by names and schemas only."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
-
-from attrs import frozen
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from grove_backend_mcp.mappings.filling import Filled, filled_to_search, filled_to_write
-from grove_backend_mcp.mappings.mapping import Operation, QueryMode, ServerMapping
-from grove_backend_mcp.mappings.schemas import arguments_of, items_of, properties_of
+from grove_backend_mcp.mappings.mapping import Search, ServerMapping, Write
+from grove_backend_mcp.mappings.schemas import arguments_of
 from grove_backend_mcp.mappings.words import (
     CHANGING,
-    DESTROYING,
-    MANY,
-    MEMORY_VERBS,
-    MODIFIERS,
-    OTHER_NOUNS,
-    OTHER_VERBS,
-    OVERWRITING,
-    PLAIN_NOUNS,
-    QUALIFIERS,
     SEARCH_VERBS,
-    STORES,
-    SWEEPING,
+    TOOLS,
     WRITE_VERBS,
     is_of_memory,
     speak_of_memory,
     words_of,
 )
-from grove_backend_mcp.tools import Tool
+from grove_backend_mcp.servers import Tool
 
 _STRONG: Final = 4
-_NOUN_OF_MEMORY: Final = 3.0
-_PLAIN_NOUN: Final = 1.0
-_IS_REQUIRED: Final = 2.0
-_IS_OPTIONAL: Final = 1.0
-_OTHER_ARGUMENT: Final = 0.5
-_MODIFIED: Final = 3.0
-_BY_SOMETHING: Final = 3.0
-_AT_ONCE: Final = 2.0
-_IS_KIN: Final = 2.0
 _KINS: Final = (
     frozenset("entity entities node nodes graph".split()),
     frozenset("document documents chunk chunks passage passages".split()),
 )
-_NOT_WRITING: Final = DESTROYING | SWEEPING | OVERWRITING
-_NOT_SEARCHING: Final = DESTROYING | CHANGING
+_NOT_WRITING: Final = TOOLS["destroying"] | TOOLS["sweeping"] | TOOLS["overwriting"]
+_NOT_SEARCHING: Final = TOOLS["destroying"] | CHANGING
+_OTHER_NOUNS: Final = TOOLS["modifiers"] | TOOLS["other_nouns"]
 _MOST_TOOLS: Final = 500
 _SHARE_OF_PREFIX: Final = 0.6
-_LEAST_SHARING: Final = 2
 _BY_TEXT: Final = frozenset("text query content keyword keywords meaning similarity vector".split())
 _MEANING: Final = frozenset(
     "semantic vector similar similarity embedding embeddings hybrid recall retrieve k topk"
@@ -58,8 +37,7 @@ _MEANING: Final = frozenset(
 _KEPT: Final = frozenset("observations observation memories episode_body lesson insight".split())
 
 
-@frozen(kw_only=True)
-class _Named:
+class _Named(NamedTuple):
     """What the name of a tool says."""
 
     points: float
@@ -67,18 +45,33 @@ class _Named:
     strength: int
 
 
+class _Rated(NamedTuple):
+    """A tool that may be meant."""
+
+    points: float
+    tool: Tool
+    filled: Filled
+
+
 def recognise(tools: Sequence[Tool], server_name: str = "") -> ServerMapping:
     """Find the tools that store and find."""
     known = tools[:_MOST_TOOLS]
     around = _Surroundings(known, server_name)
-    search = _best(known, lambda tool: _rated_search(tool, around))
-    sought = _kin(search.tool) if search else None
-    write = _best(known, lambda tool: _rated_writer(tool, around, sought))
-    return ServerMapping(
-        write=write,
-        search=search,
-        query_mode=_query_mode(known, search),
-    )
+    found = _best(_rated_search(tool, around) for tool in known)
+    sought = _kin(found.tool.name) if found else None
+    stored = _best(_rated_writer(tool, around, sought) for tool in known)
+    search = write = None
+    if found is not None:
+        mode = "words" if _MEANING.isdisjoint(_all_words(found.tool)) else "whole"
+        search = Search(tool=found.tool.name, arguments=found.filled.arguments, query_mode=mode)
+    if stored is not None:
+        write = Write(tool=stored.tool.name, arguments=stored.filled.arguments)
+    return ServerMapping(write=write, search=search)
+
+
+def _all_words(tool: Tool) -> Iterable[str]:
+    names = (tool.name, *(one.name for one in arguments_of(tool)))
+    return [word for name in names for word in words_of(name)]
 
 
 class _Surroundings:
@@ -92,60 +85,49 @@ class _Surroundings:
         self.known_words = frozenset((*_prefix(names), *named))
         """Words that name the server, and not what a tool does."""
         self.is_memory = (
-            speak_of_memory(named)
-            or not STORES.isdisjoint(named)
-            or any(map(speak_of_memory, names))
+            not TOOLS["stores"].isdisjoint(named)
+            or any(map(speak_of_memory, (named, *names)))
             or any(map(_has_argument_of_memory, tools))
         )
         """Whether its name, or that of a tool or an argument, shows that it is a memory."""
 
 
-def _best(
-    tools: Sequence[Tool], rated: Callable[[Tool], tuple[float, Filled] | None]
-) -> Operation | None:
-    """Choose the tool with the most points."""
-    candidates = [(found, tool.name) for tool in tools if (found := rated(tool)) is not None]
-    if not candidates:
-        return None
-    (_, filled), name = min(candidates, key=lambda one: (-one[0][0], len(one[1]), one[1]))
-    return Operation(tool=name, arguments=filled.arguments)
+def _best(rated: Iterable[_Rated | None]) -> _Rated | None:
+    """Choose the tool with the most points; of two, the one with the shorter name."""
+    candidates = [one for one in rated if one is not None]
+    return min(
+        candidates,
+        key=lambda one: (-one.points, len(one.tool.name), one.tool.name),
+        default=None,
+    )
 
 
-def _rated_writer(
-    tool: Tool, around: _Surroundings, sought: int | None
-) -> tuple[float, Filled] | None:
+def _rated_writer(tool: Tool, around: _Surroundings, sought: int | None) -> _Rated | None:
     """Rate a tool that may store; ``sought`` is the kin of what the chosen search finds."""
-    if not _NOT_WRITING.isdisjoint(words_of(tool.name)):
-        return None
     named = _named(tool, WRITE_VERBS, around)
-    if named is None or tool.annotations.get("readOnlyHint") is True:
+    is_reader = tool.annotations.get("readOnlyHint") is True
+    if named is None or is_reader or not _NOT_WRITING.isdisjoint(words_of(tool.name)):
         return None
     filled = filled_to_write(tool)
     if filled is None or not (filled.is_required or named.strength >= _STRONG):
         return None
-    if not (named.is_sure or around.is_memory):
-        return None
-    points = named.points + (_IS_REQUIRED if filled.is_required else 0)
+    points = named.points + 2 * filled.is_required - filled.others / 2
     kin = _kin(tool.name)
     if kin is not None and sought is not None:
-        points += _IS_KIN if kin == sought else -_IS_KIN
-    return points - _OTHER_ARGUMENT * filled.others, filled
+        points += 2 if kin == sought else -2
+    return _Rated(points, tool, filled)
 
 
-def _rated_search(tool: Tool, around: _Surroundings) -> tuple[float, Filled] | None:
-    if not _NOT_SEARCHING.isdisjoint(words_of(tool.name)):
-        return None
+def _rated_search(tool: Tool, around: _Surroundings) -> _Rated | None:
     named = _named(tool, SEARCH_VERBS, around)
     hints = tool.annotations
-    if hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:
-        return None
-    if named is None or not (named.is_sure or around.is_memory):
+    destroys = hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
+    if named is None or destroys or not _NOT_SEARCHING.isdisjoint(words_of(tool.name)):
         return None
     filled = filled_to_search(tool)
     if filled is None or not (filled.is_required or named.strength > 1):
         return None
-    points = named.points + (_IS_REQUIRED if filled.is_required else _IS_OPTIONAL)
-    return points - _OTHER_ARGUMENT * filled.others, filled
+    return _Rated(named.points + 1 + filled.is_required - filled.others / 2, tool, filled)
 
 
 def _named(tool: Tool, wanted: Mapping[str, int], around: _Surroundings) -> _Named | None:
@@ -159,28 +141,31 @@ def _named(tool: Tool, wanted: Mapping[str, int], around: _Surroundings) -> _Nam
     after, by = _divided(words[index + 1 :])
     if not _nouns(after):
         after = words[:index]
-    nouns = _nouns([word for word in after if word not in OTHER_VERBS])
+    nouns = _nouns([word for word in after if word not in TOOLS["other_verbs"]])
     rated = _rated_nouns(nouns, words, around)
     if rated is None:
         return None
     points, is_sure = rated
     points += wanted[words[index]]
     if by and not _BY_TEXT.issuperset(by):
-        points -= _BY_SOMETHING
-    if not MANY.isdisjoint(words):
-        points -= _AT_ONCE
-    is_sure = is_sure or words[index] in MEMORY_VERBS
-    return _Named(points=points, is_sure=is_sure, strength=wanted[words[index]])
+        points -= 3
+    if not TOOLS["many"].isdisjoint(words):
+        points -= 2
+    is_sure = is_sure or words[index] in TOOLS["memory_verbs"] or around.is_memory
+    return _Named(points, is_sure, wanted[words[index]]) if is_sure else None
 
 
 def _verb_in(words: Sequence[str]) -> int | None:
     """Find the verb of a name: its last word where the first is none, else the first verb."""
-    verbs = {**SEARCH_VERBS, **WRITE_VERBS, **dict.fromkeys(OTHER_VERBS, 0)}
-    found = [index for index, word in enumerate(words) if word in verbs]
+    found = [index for index, word in enumerate(words) if _is_verb(word)]
     if not found:
         return None
     is_last = found[-1] == len(words) - 1
     return found[-1] if is_last and found[0] != 0 else found[0]
+
+
+def _is_verb(word: str) -> bool:
+    return word in SEARCH_VERBS or word in WRITE_VERBS or word in TOOLS["other_verbs"]
 
 
 def _kin(name: str) -> int | None:
@@ -191,47 +176,40 @@ def _kin(name: str) -> int | None:
 
 def _divided(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Cut off ``by something``."""
-    if "by" not in words:
-        return words, ()
-    index = list(words).index("by")
+    index = words.index("by") if "by" in words else len(words)
     return words[:index], words[index + 1 :]
 
 
 def _nouns(words: Sequence[str]) -> Sequence[str]:
     """Leave out words that only say how."""
-    return [word for word in words if word not in QUALIFIERS and word not in MANY]
+    return [word for word in words if word not in TOOLS["qualifiers"] | TOOLS["many"]]
 
 
 def _rated_nouns(
     nouns: Sequence[str], words: Sequence[str], around: _Surroundings
 ) -> tuple[float, bool] | None:
     """Rate what a tool works on; ``None`` where that is something else, or not known."""
-    others = OTHER_NOUNS.intersection(words)
-    if not MODIFIERS.issuperset(others):
+    others = _OTHER_NOUNS.intersection(words)
+    if not TOOLS["modifiers"].issuperset(others):
         return None
     named = [word for word in nouns if word not in around.known_words or _is_known(word)]
     if not named:
         return (0.0, False) if not others else None
-    head = named[-1]
     of_memory = any(map(is_of_memory, named))
-    if head in others or not _is_known(head) or (others and not of_memory):
+    if named[-1] in others or not _is_known(named[-1]) or (others and not of_memory):
         return None
-    points = _NOUN_OF_MEMORY if of_memory else _PLAIN_NOUN
-    return points - (_MODIFIED if others else 0), of_memory or head in STORES
+    points = 3.0 if of_memory else 1.0
+    return points - 3 * bool(others), of_memory or named[-1] in TOOLS["stores"]
 
 
 def _is_known(word: str) -> bool:
     """Return whether a noun may be what a memory keeps, or is named by."""
-    return is_of_memory(word) or word in PLAIN_NOUNS or word in STORES
+    return is_of_memory(word) or word in TOOLS["plain_nouns"] or word in TOOLS["stores"]
 
 
 def _has_argument_of_memory(tool: Tool) -> bool:
     arguments = arguments_of(tool)
-    inner = [
-        one.name
-        for outer in arguments
-        for one in properties_of(items_of(outer, tool.schema), tool.schema)
-    ]
+    inner = [one.name for outer in arguments for one in outer.items().members()]
     return not _KEPT.isdisjoint([*(one.name.lower() for one in arguments), *inner])
 
 
@@ -240,11 +218,8 @@ def _prefix(names: Sequence[Sequence[str]]) -> Sequence[str]:
     found: list[str] = []
     while len(names) > 1:
         firsts = Counter(words[0] for words in names if words)
-        if not firsts:
-            break
-        word, count = firsts.most_common(1)[0]
-        is_verb = word in SEARCH_VERBS or word in WRITE_VERBS or word in OTHER_VERBS
-        if is_verb or count < max(_LEAST_SHARING, _SHARE_OF_PREFIX * len(names)):
+        word, count = next(iter(firsts.most_common(1)), ("", 0))
+        if _is_verb(word) or count < max(2, _SHARE_OF_PREFIX * len(names)):
             break
         found.append(word)
         names = [words[1:] for words in names if words and words[0] == word]
@@ -254,17 +229,7 @@ def _prefix(names: Sequence[Sequence[str]]) -> Sequence[str]:
 def _shared_verb(names: Sequence[Sequence[str]]) -> str | None:
     """Find the verb that most names start with, besides another verb."""
     firsts = Counter(words[0] for words in names if words and _verb_in(words[1:]) is not None)
-    if len(names) < _LEAST_SHARING or not firsts:
-        return None
-    word, count = firsts.most_common(1)[0]
+    word, count = next(iter(firsts.most_common(1)), ("", 0))
     is_verb = word in SEARCH_VERBS or word in WRITE_VERBS
-    return word if is_verb and count >= _SHARE_OF_PREFIX * len(names) else None
-
-
-def _query_mode(tools: Iterable[Tool], search: Operation | None) -> QueryMode:
-    """Guess how a search takes several words: one by one is right for more servers."""
-    if search is None:
-        return QueryMode.WHOLE
-    found = next(tool for tool in tools if tool.name == search.tool)
-    words = {*words_of(found.name), *(w for one in found.properties for w in words_of(one))}
-    return QueryMode.WORDS if _MEANING.isdisjoint(words) else QueryMode.WHOLE
+    is_shared = len(names) > 1 and count >= _SHARE_OF_PREFIX * len(names)
+    return word if is_verb and is_shared else None

@@ -5,24 +5,13 @@ from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
-from grove_backend_mcp.mappings.mapping import Json
-from grove_backend_mcp.tools import Tool
+from grove_backend_mcp.servers import Tool
 
 Schema: TypeAlias = Mapping[str, Any]
 
 _DEEPEST: Final = 6
 _MOST_BRANCHES: Final = 64
-_LARGEST_BOUND: Final = 1e15
 _ALTERNATIVES: Final = ("anyOf", "oneOf", "allOf")
-_TYPES_OF_VALUES: Final[tuple[tuple[type, str], ...]] = (
-    (bool, "boolean"),
-    (int, "integer"),
-    (float, "number"),
-    (str, "string"),
-    (list, "array"),
-    (tuple, "array"),
-    (dict, "object"),
-)
 
 
 @frozen(kw_only=True)
@@ -30,119 +19,100 @@ class Property:
     """An argument of a tool, or a member of one that is an object."""
 
     name: str
-    schema: Schema
+    schemas: tuple[Schema, ...]
+    """Its schema and the alternatives in it."""
+    root: Schema
     is_required: bool
-    types: frozenset[str]
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The JSON types that it may have; none where the schema does not say."""
+        return frozenset(one for schema in self.schemas for one in _types(schema))
 
     def takes(self, *types: str) -> bool:
         """Whether it may have one of these JSON types."""
         return not self.types or bool(self.types.intersection(types))
 
+    def said(self, keyword: str) -> Any:  # noqa: ANN401 - any JSON
+        """Look up a keyword."""
+        return next((schema[keyword] for schema in self.schemas if keyword in schema), None)
 
-def properties_of(schema: object, root: Schema) -> tuple[Property, ...]:
-    """List the properties of a schema of an object."""
-    resolved = _resolved(schema, root, 0)
-    found = resolved.get("properties")
-    required = resolved.get("required")
-    names = required if isinstance(required, list) else []
-    if not isinstance(found, dict):
-        return ()
-    return tuple(
-        Property(
-            name=name,
-            schema=_resolved(one, root, 0),
-            is_required=name in names,
-            types=_types(one, root, 0),
-        )
-        for name, one in found.items()
-        if isinstance(name, str)
-    )
+    def choices(self) -> list[Any]:
+        """List the values that it may have, where the schema lists them."""
+        constant, listed = self.said("const"), self.said("enum")
+        return [constant] if constant is not None else listed if isinstance(listed, list) else []
+
+    def bound(self, keyword: str) -> float | None:
+        """Look up a bound such as ``maximum``."""
+        found = self.said(keyword)
+        is_number = isinstance(found, int | float) and not isinstance(found, bool)
+        return found if is_number else None
+
+    def items(self) -> "Property":
+        """Return what the elements are, where it is a list."""
+        schemas = tuple(_branches(self.said("items"), self.root))
+        return Property(name=self.name, schemas=schemas, root=self.root, is_required=True)
+
+    def members(self) -> tuple["Property", ...]:
+        """List its members, where it is an object."""
+        return _properties_of(self.schemas[0] if self.schemas else {}, self.root)
 
 
 def arguments_of(tool: Tool) -> tuple[Property, ...]:
     """List the arguments of a tool."""
-    return properties_of(tool.schema, tool.schema)
+    return _properties_of(tool.schema, tool.schema)
 
 
-def items_of(property_: Property, root: Schema) -> Schema:
-    """Return the schema of the elements of an argument that is an array."""
-    for schema in _branches(property_.schema, root, 0):
-        if "items" in schema:
-            return _resolved(schema["items"], root, 0)
-    return {}
+def required_of(tool: Tool) -> frozenset[str]:
+    """Name what a tool requires, one level into lists of objects."""
+    required = [one for one in arguments_of(tool) if one.is_required]
+    inner = [(outer.name, one) for outer in required for one in outer.items().members()]
+    names = (f"{outer}.{one.name}" for outer, one in inner if one.is_required)
+    return frozenset([*(one.name for one in required), *names])
 
 
-def types_of(schema: object, root: Schema) -> frozenset[str]:
-    """Name the JSON types that a schema allows."""
-    return _types(schema, root, 0)
+def _properties_of(schema: Schema, root: Schema) -> tuple[Property, ...]:
+    found, required = schema.get("properties"), schema.get("required")
+    names = required if isinstance(required, list) else []
+    return tuple(
+        Property(
+            name=name,
+            schemas=tuple(_branches(one, root)),
+            root=root,
+            is_required=name in names,
+        )
+        for name, one in (found.items() if isinstance(found, dict) else ())
+    )
 
 
-def choices_of(property_: Property, root: Schema) -> tuple[Json, ...]:
-    """List the values that an argument may have, where the schema lists them."""
-    for schema in _branches(property_.schema, root, 0):
-        if "const" in schema:
-            return (schema["const"],)
-        choices = schema.get("enum")
-        if isinstance(choices, list):
-            return tuple(choices)
-    return ()
+def _resolved(schema: object, root: Schema) -> Schema:
+    """Follow references within the same document."""
+    for _ in range(_DEEPEST):
+        reference = schema.get("$ref") if isinstance(schema, dict) else None
+        if not isinstance(reference, str):
+            break
+        schema = root
+        for step in reference.removeprefix("#").strip("/").split("/"):
+            schema = schema.get(step) if isinstance(schema, dict) else None
+    return schema if isinstance(schema, dict) else {}
 
 
-def bound_of(property_: Property, keyword: str, root: Schema) -> float | None:
-    """Look up a bound such as ``maximum``."""
-    for schema in _branches(property_.schema, root, 0):
-        bound = schema.get(keyword)
-        if not isinstance(bound, int | float) or isinstance(bound, bool):
-            continue
-        # Not a number, and the infinite, fail this, too.
-        if abs(bound) <= _LARGEST_BOUND:
-            return bound
-    return None
-
-
-def type_of_value(value: Json) -> str:
-    """Name the JSON type of a value."""
-    return next((name for kind, name in _TYPES_OF_VALUES if isinstance(value, kind)), "null")
-
-
-def _resolved(schema: object, root: Schema, depth: int) -> Schema:
-    """Follow a reference within the same document."""
-    if not isinstance(schema, dict):
-        return {}
-    reference = schema.get("$ref")
-    if not isinstance(reference, str) or depth > _DEEPEST:
-        return schema
-    target: object = root
-    for step in reference.removeprefix("#").strip("/").split("/"):
-        target = target.get(step) if isinstance(target, dict) else None
-    return _resolved(target, root, depth + 1) if isinstance(target, dict) else {}
-
-
-def _branches(schema: object, root: Schema, depth: int) -> Iterator[Schema]:
+def _branches(schema: object, root: Schema) -> Iterator[Schema]:
     """Return a schema and its alternatives, as many as anybody writes by hand."""
-    waiting = [(schema, depth)]
+    waiting = [schema]
     for _ in range(_MOST_BRANCHES):
         if not waiting:
             return
-        one, level = waiting.pop(0)
-        resolved = _resolved(one, root, 0)
+        resolved = _resolved(waiting.pop(0), root)
         yield resolved
-        if level <= _DEEPEST:
-            listed = [resolved.get(keyword) for keyword in _ALTERNATIVES]
-            parts = [part for found in listed if isinstance(found, list) for part in found]
-            waiting += [(part, level + 1) for part in parts[:_MOST_BRANCHES]]
+        listed = [resolved.get(keyword) for keyword in _ALTERNATIVES]
+        waiting += [part for found in listed if isinstance(found, list) for part in found]
 
 
-def _types(schema: object, root: Schema, depth: int) -> frozenset[str]:
-    """Gather the types of a schema and its alternatives."""
-    found: set[str] = set()
-    for branch in _branches(schema, root, depth):
-        said = branch.get("type")
-        found.update(
-            one for one in (said if isinstance(said, list) else [said]) if isinstance(one, str)
-        )
-        if said is None and isinstance(branch.get("properties"), dict):
-            found.add("object")
-        if said is None and "enum" in branch and isinstance(branch["enum"], list):
-            found.update(type_of_value(one) for one in branch["enum"])
-    return frozenset(found)
+def _types(schema: Schema) -> Iterator[str]:
+    said, listed = schema.get("type"), schema.get("enum")
+    if said is None and isinstance(schema.get("properties"), dict):
+        yield "object"
+    elif said is None and isinstance(listed, list) and all(isinstance(one, str) for one in listed):
+        yield "string"
+    yield from (one for one in (said if isinstance(said, list) else [said]) if isinstance(one, str))

@@ -2,26 +2,26 @@
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from attrs import frozen
 
-from grove_backend_mcp.mappings.mapping import Json, Reading, ScoreKind, Success
+from grove_backend_mcp.mappings.mapping import Answered, Json, Write
 from grove_backend_mcp.protocol.items import (
     Item,
     as_handle,
     documents_of,
     items_of,
-    rows_of,
+    rows_in,
     values_at,
 )
 from grove_backend_mcp.protocol.texts import clean_text, labelled_id, parsed_json, recover
-from grove_backend_mcp.tools import ToolResult
+from grove_backend_mcp.servers import ToolResult
 from grove_core import Learning
 
-_ANY: Final = Success()
 _LONGEST_SAID: Final = 300
 _LONGEST_PROSE: Final = 400
 _SIGNS: Final = r"^[\s#*>\-!✗✘❌⚠\ufe0f\"'`\[(]*"
@@ -49,17 +49,20 @@ _SAYS_NO: Final = ("success", "ok", "succeeded", "stored", "saved", "created")
 _BAD_STATES: Final = frozenset({"error", "failed", "failure", "conflict"})
 
 
-def failure_in(result: ToolResult, success: Success = _ANY) -> str:
+def failure_in(result: ToolResult, write: Write | None = None) -> str:
     """Look for signs that a tool has not done what it was to do."""
-    said = _said(result)
+    first = result.said or next((text for text in result.texts if text.strip()), "")
+    said = " ".join(clean_text(first, _LONGEST_SAID).split())
     if result.is_error:
         return said or "the tool failed, and does not say why"
-    if success.text_refuses and _any_matches(success.text_refuses, result):
-        return said
-    if success.text_matches and not _any_matches(success.text_matches, result):
-        return f"the answer is not that of a success: {said}" if said else "the answer is empty"
+    if write is not None:
+        if write.text_refuses and _any_matches(write.text_refuses, result):
+            return said
+        if write.text_matches and not _any_matches(write.text_matches, result):
+            return f"the answer is not that of a success: {said}" if said else "the answer is empty"
+    unwanted = write.json_absent if write is not None else ()
     for document in _objects_of(result):
-        if any(document.get(key) for key in success.json_absent) or _says_failure(document):
+        if any(document.get(key) for key in unwanted) or _says_failure(document):
             return said or "the answer names an error"
     return said if any(_ERROR.match(text[:_LONGEST_PROSE]) for text in result.texts[:1]) else ""
 
@@ -76,11 +79,6 @@ def is_talk(text: str) -> bool:
         return True
     only_line = "\n" not in text.strip()
     return only_line and len(text) < _LONGEST_PROSE and _HEADING.match(start) is not None
-
-
-def _said(result: ToolResult) -> str:
-    first = result.said or next((text for text in result.texts if text.strip()), "")
-    return " ".join(clean_text(first, _LONGEST_SAID).split())
 
 
 def _any_matches(pattern: str, result: ToolResult) -> bool:
@@ -126,7 +124,9 @@ class Found:
     is_vouched: bool = False
 
 
-def read_results(result: ToolResult, reading: Reading, most: int = MOST_RESULTS) -> Sequence[Found]:
+def read_results(
+    result: ToolResult, reading: Answered, most: int = MOST_RESULTS
+) -> Sequence[Found]:
     """Read the results in an answer."""
     if result.is_error:
         return ()
@@ -142,12 +142,11 @@ def read_results(result: ToolResult, reading: Reading, most: int = MOST_RESULTS)
     return tuple(found.values())
 
 
-def read_handle(result: ToolResult, reading: Reading) -> str:
+def read_handle(result: ToolResult, reading: Answered) -> str:
     """Read the server's id of what it has just stored."""
     if reading.handle:
-        path = reading.items or "$"
         for document in documents_of(result):
-            rows = [row for one in values_at(path, document) for row in rows_of(one, reading)]
+            rows = rows_in(document, reading)
             values = (value for row in rows for value in values_at(reading.handle, row))
             handle = next(filter(None, map(as_handle, values)), "")
             if handle:
@@ -155,14 +154,14 @@ def read_handle(result: ToolResult, reading: Reading) -> str:
     return _handle_in(result.texts, reading)
 
 
-def relevance_of(score: Json, kind: ScoreKind) -> float | None:
+def relevance_of(score: Json, kind: str) -> float | None:
     """Bring a score between 0 and 1."""
     number = _number_in(score)
-    if number is None or kind is ScoreKind.NONE:
+    if number is None or kind == "none":
         return None
-    if kind is ScoreKind.DISTANCE:
+    if kind == "distance":
         return 1 / (1 + max(0.0, number))
-    return min(1.0, max(0.0, number / 100 if kind is ScoreKind.PERCENT else number))
+    return min(1.0, max(0.0, number / 100 if kind == "percent" else number))
 
 
 def _number_in(score: Json) -> float | None:
@@ -178,7 +177,7 @@ def _number_in(score: Json) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _found_in(item: Item, reading: Reading) -> Found | None:
+def _found_in(item: Item, reading: Answered) -> Found | None:
     recovered = recover(item.texts, item.metadata)
     text = clean_text(recovered.text, LONGEST_TEXT)
     handle = item.handle or _handle_in(item.texts, reading)
@@ -186,7 +185,9 @@ def _found_in(item: Item, reading: Reading) -> Found | None:
     if learning_id is None:
         if not text or is_talk(text):
             return None
-        learning_id = labelled_id(item.labels) or _own(handle)
+        # A server may have grove's id as its key, even where it shows the text cut.
+        own = handle if _OWN_HANDLE.fullmatch(handle) else None
+        learning_id = labelled_id(item.labels) or own
     return Found(
         learning_id=learning_id,
         learning=recovered.learning,
@@ -198,12 +199,7 @@ def _found_in(item: Item, reading: Reading) -> Found | None:
     )
 
 
-def _own(handle: str) -> str | None:
-    """The id of a learning that a server has as its key, even where it shows its text cut."""
-    return handle if _OWN_HANDLE.fullmatch(handle) else None
-
-
-def _handle_in(texts: Iterable[str], reading: Reading) -> str:
+def _handle_in(texts: Iterable[str], reading: Answered) -> str:
     if not reading.handle_pattern:
         return ""
     found = [m for text in texts for m in re.finditer(reading.handle_pattern, text, re.MULTILINE)]
@@ -213,28 +209,14 @@ def _handle_in(texts: Iterable[str], reading: Reading) -> str:
 _RANK_OFFSET: Final = 60
 
 
-@frozen(kw_only=True)
-class _Standing:
-    """How a result has done in the answers so far."""
-
-    found: Found
-    answers: int = 0
-    ranks: float = 0.0
-
-    def with_answer(self, found: Found, rank: int) -> "_Standing":
-        better = found if self.found.learning is None else self.found
-        return _Standing(
-            found=better, answers=self.answers + 1, ranks=self.ranks + 1 / (_RANK_OFFSET + rank)
-        )
-
-
 def merged(answers: Iterable[Sequence[Found]]) -> Sequence[Found]:
-    """Merge the answers to several words."""
-    standings: dict[object, _Standing] = {}
+    """Merge the answers to several words: what is in most of them, and high there, comes first."""
+    best: dict[object, Found] = {}
+    ranks: dict[object, list[float]] = defaultdict(list)
     for found in answers:
         for rank, one in enumerate(found, start=1):
             key = one.learning_id or (one.handle, one.text)
-            before = standings.get(key, _Standing(found=one))
-            standings[key] = before.with_answer(one, rank)
-    ordered = sorted(standings.values(), key=lambda one: (-one.answers, -one.ranks))
-    return [one.found for one in ordered]
+            if key not in best or best[key].learning is None:
+                best[key] = one
+            ranks[key].append(1 / (_RANK_OFFSET + rank))
+    return [best[key] for key in sorted(best, key=lambda key: (-len(ranks[key]), -sum(ranks[key])))]

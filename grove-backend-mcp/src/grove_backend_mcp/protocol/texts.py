@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from grove_backend_mcp.mappings.mapping import Json, TextForm
+from grove_backend_mcp.mappings.mapping import Json
 from grove_core import CodecError, Learning, is_learning_id, learning_from_dict, learning_to_dict
 
 VERSION: Final = 1
@@ -183,7 +183,6 @@ _LABEL: Final = re.compile(r"[\s\"'\[(]*grove:id:([A-Za-z0-9][A-Za-z0-9_-]{2,127
 _LONGEST_LABELS: Final = 5_000
 _MOST_PARTS_TRIED: Final = 40
 _MOST_LOOKED_AT: Final = 200
-_MOST_CHARACTERS: Final = 1_000_000
 _DEEPEST: Final = 7
 
 
@@ -192,17 +191,17 @@ def values_of(
     project: str,
     handle: str = "",
     *,
-    form: TextForm = TextForm.FULL,
+    form: str = "full",
     longest: int = 0,
 ) -> Mapping[str, Json]:
     """Return what the placeholders of a template stand for when a learning is stored."""
     document = document_of(learning, project)
     plain = escaped(plain_text(learning))
     block = block_of(learning, project, longest or LONGEST_BLOCK)
-    tail = mark_of(learning.id) if form is TextForm.SHORT else block
+    tail = mark_of(learning.id) if form == "short" else block
     content = plain + _BETWEEN + tail
     if longest and len(content) > longest:
-        if form is TextForm.FULL:
+        if form == "full":
             # What else makes the learning stays, as long as there is room for some text.
             tail = block_of(learning, project, longest * 3 // 4)
         content = _cut(plain, max(1, longest - len(tail) - len(_BETWEEN))) + _BETWEEN + tail
@@ -316,7 +315,7 @@ def parsed_json(text: str) -> Json:
 def _put_together(
     document: Mapping[str, Any], texts: Sequence[str], *, is_vouched: bool
 ) -> Recovered:
-    tried = _some_of(islice(_plain_candidates(document, texts), _MOST_PARTS_TRIED))
+    tried = islice(_plain_candidates(document, texts), _MOST_PARTS_TRIED)
     learning = next(filter(None, (learning_of(document, plain) for plain in tried)), None)
     project = document.get("project")
     return Recovered(
@@ -326,16 +325,6 @@ def _put_together(
         text=plain_text(learning) if learning else _for_people(texts),
         is_vouched=is_vouched,
     )
-
-
-def _some_of(texts: Iterator[str]) -> Iterator[str]:
-    """Return texts up to an amount: each is taken apart and counted, however often it is sent."""
-    amount = 0
-    for text in texts:
-        amount += len(text)
-        yield text
-        if amount > _MOST_CHARACTERS:
-            return
 
 
 def _plain_candidates(document: Mapping[str, Any], texts: Sequence[str]) -> Iterator[str]:

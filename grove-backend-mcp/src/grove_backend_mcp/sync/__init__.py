@@ -1,1 +1,1 @@
-"""Bringing learnings to a server, and taking in what it has."""
+"""The record on this side, what waits for the server, and how both are brought into line."""

@@ -8,12 +8,17 @@ from datetime import datetime
 from threading import RLock
 from typing import TYPE_CHECKING, Final
 
-from grove_backend_mcp.faults import ABOUT_ONE_LEARNING, FaultKind, ServerFaultError
-from grove_backend_mcp.mappings.agreeing import Abilities, abilities_of
+from grove_backend_mcp.mappings.assessment import Abilities, abilities_of
 from grove_backend_mcp.mappings.mapping import ServerMapping
-from grove_backend_mcp.servers import Origin, ServerEntry, Transport
+from grove_backend_mcp.servers import (
+    ABOUT_ONE_LEARNING,
+    FaultKind,
+    Origin,
+    ServerEntry,
+    ServerFaultError,
+)
 from grove_backend_mcp.settings import McpSettings
-from grove_backend_mcp.storage.contents import Paths
+from grove_backend_mcp.sync.record import Paths
 from grove_core import BackendContext, BackendError, Backoff, StorageError
 
 if TYPE_CHECKING:
@@ -63,9 +68,9 @@ class ServerConnection:
     @property
     def loses_writes(self) -> bool:
         """Whether the client starts the same server, whose store bears no second writer."""
-        single = self._mapping is not None and self._mapping.single_writer
-        is_started = self.entry.transport is Transport.STDIO
-        return single and is_started and self.entry.origin is not Origin.CONFIGURED
+        write = self._mapping.write if self._mapping else None
+        single = write is not None and write.single_writer
+        return single and not self.entry.url and self.entry.origin is not Origin.CONFIGURED
 
     def breaker(self) -> Backoff:
         """Return how the server has failed lately."""
@@ -142,7 +147,8 @@ class ServerConnection:
     def _connect(self, end: float) -> "MemoryServer":
         from grove_backend_mcp.client import connect
         from grove_backend_mcp.discovery.choose import endpoint_of
-        from grove_backend_mcp.mappings.agreeing import keep_assessment, mapping_for
+        from grove_backend_mcp.mappings.assessment import keep_assessment
+        from grove_backend_mcp.mappings.choice import mapping_for
         from grove_backend_mcp.protocol.memory_server import MemoryServer
 
         settings: McpSettings = self._context.settings or McpSettings()
@@ -155,15 +161,15 @@ class ServerConnection:
         self._connection = connection
         tools = connection.tools()
         mapping = mapping_for(tools, connection.server_name, settings)
-        keep_assessment(self._context, self.entry, connection, tools, mapping, self._clock())
+        keep_assessment(self._context, self.entry, connection, mapping, self._clock())
         self._mapping = mapping
         if mapping.write is None:
             raise ServerFaultError(
                 FaultKind.UNSUITABLE,
                 f"{self.entry.name} has no tool for storing that is known:"
-                f" `grove backends mcp probe {self.entry.name}` shows what it has",
+                f" `grove backends mcp map {self.entry.name}` writes a mapping to complete",
             )
-        known = mapping.profile or "by its tools"
+        known = mapping.profile or "as the configuration says"
         self.described = f"{connection.server_name} {connection.server_version}, spoken to {known}"
         server = MemoryServer(connection, mapping, self._project)
         server.prepare()

@@ -1,69 +1,93 @@
-"""The server as the backend uses it: something to deliver to, to search and to take in."""
+"""The server of one project: what waits is brought to it, by one process at a time."""
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from datetime import datetime
-from typing import Final
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
 
-from attrs import evolve
+from attrs import Factory, define, evolve, field
 
-from grove_backend_mcp.faults import ServerFaultError
-from grove_backend_mcp.storage.contents import MOST_NOTES, Contents, Paths
-from grove_backend_mcp.storage.journal import Journal
+from grove_backend_mcp.servers import ABOUT_ONE_LEARNING, FaultKind, ServerFaultError
 from grove_backend_mcp.sync.connection import ServerConnection
-from grove_backend_mcp.sync.deliver import Deliverer
+from grove_backend_mcp.sync.journal import Delivery, Journal
+from grove_backend_mcp.sync.record import MOST_NOTES, Contents, Paths
 from grove_core import (
     BackendError,
+    Backoff,
     Hit,
+    Learning,
     Query,
     Receipt,
     ReceiptStatus,
     StorageError,
     Synchronised,
+    append_text,
+    locked,
     replace_text,
 )
+
+if TYPE_CHECKING:
+    from grove_backend_mcp.protocol.memory_server import MemoryServer
 
 NAME: Final = "mcp"
 _MOST_FOUND: Final = 20
 _LEAST_SECONDS: Final = 1.0
 _SHARE: Final = 0.8
+_LOCK_SECONDS: Final = 10.0
+_LONGEST_PAUSE: Final = timedelta(days=1)
+_MOST_NAMED: Final = 3
 
 
+@define
+class Delivered:
+    """What came of a delivery."""
+
+    ids: list[str] = Factory(list)
+    refused: list[str] = Factory(list)
+    fault: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why something has not got there; empty when all has."""
+        more = len(self.refused) - _MOST_NAMED
+        named = [*self.refused[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
+        return "; ".join([self.fault, *named] if self.fault else named)
+
+
+@define(eq=False)
 class RemoteServer:
-    """The server of one project."""
+    """The server of one project, and what of the project it has."""
 
-    def __init__(
-        self,
-        paths: Paths,
-        contents: Contents,
-        journal: Journal,
-        connection: ServerConnection,
-        *,
-        project: str,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self.connection = connection
-        self._paths = paths
-        self._contents = contents
-        self._journal = journal
-        self._project = project
-        self._clock = clock
-        self.deliverer = Deliverer(paths, contents, journal, connection, project, clock)
+    paths: Paths
+    contents: Contents
+    journal: Journal
+    connection: ServerConnection
+    project: str
+    clock: Callable[[], datetime]
+    _just_written: set[str] = field(factory=set, init=False)
 
     @property
     def name(self) -> str:
         """What the server is called, for people."""
         return f"the memory server “{self.connection.entry.name}”"
 
-    def waiting(self) -> Sequence[str]:
-        """Name what the server has yet to get."""
-        return [one.id for one in self.deliverer.waiting()]
+    def expect(self, learning_id: str) -> None:
+        """Note that a learning is new in this process, so that no server can have it yet."""
+        self._just_written.add(learning_id)
+
+    def waiting(self) -> Sequence[Learning]:
+        """Return what the server has yet to get, in the order in which it was written."""
+        learnings = (self.contents.get(one) for one in self.journal.wanted())
+        return [one for one in learnings if one is not None and self._waits(one)]
 
     def waits(self, learning_id: str) -> bool:
         """Check whether the server has yet to get a learning."""
-        learning = self._contents.get(learning_id)
-        return learning is not None and self.deliverer.waits(learning)
+        learning = self.contents.get(learning_id)
+        return learning is not None and self._waits(learning)
+
+    def _waits(self, learning: Learning) -> bool:
+        return self.journal.waits(learning, can_update=self.connection.abilities.updates)
 
     def search(self, query: Query, seconds: float) -> Sequence[Hit]:
         """Ask the server what it finds."""
@@ -73,10 +97,10 @@ class RemoteServer:
             found = server.search(query, _MOST_FOUND) if self.connection.abilities.searches else ()
             found = [evolve(one, text=self.connection.masked(one.text)) for one in found]
         self.connection.has_worked()
-        known = hits_of(found, query, self._contents, self._project, self._clock())
+        known = hits_of(found, query, self.contents, self.project, self.clock())
         # One of these may be asked for by its id later.
-        self._contents.seen.add(known.others)
-        self._contents.notes.add(known.notes, most=MOST_NOTES)
+        self.contents.seen.add(known.others)
+        self.contents.notes.add(known.notes, most=MOST_NOTES)
         return known.hits
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
@@ -84,9 +108,12 @@ class RemoteServer:
         until = time.monotonic() + seconds
         self.connection.reserve(seconds)
         if asked:
-            self._want_all()
-        delivered = self.deliverer.deliver(max(_LEAST_SECONDS, seconds * _SHARE), asked=asked)
-        ids, why, received = tuple(delivered.ids), delivered.why, 0
+            # Everything that is recorded and that this machine has not delivered.
+            for learning_id in self.contents.record.contents().learnings:
+                if self.journal.delivery(learning_id).status is None:
+                    self.journal.want(learning_id, self.clock(), is_due=True)
+        delivered = self.deliver(max(_LEAST_SECONDS, seconds * _SHARE), asked=asked)
+        ids, why, received = delivered.ids, delivered.why, 0
         if not delivered.fault:
             try:
                 received = self._take_in(until, asked=asked)
@@ -94,43 +121,37 @@ class RemoteServer:
                 why = one.detail
             else:
                 # What it has not kept is known only now, and whether it can be told a status.
-                again = self.deliverer.deliver(max(_LEAST_SECONDS, until - time.monotonic()))
-                ids, why = tuple(dict.fromkeys((*ids, *again.ids))), again.why
+                again = self.deliver(max(_LEAST_SECONDS, until - time.monotonic()))
+                ids, why = list(dict.fromkeys((*ids, *again.ids))), again.why
         self._keep_warnings()
         return Synchronised(
-            delivered=tuple(self._receipt(one) for one in ids),
+            delivered=tuple(map(self._receipt, ids)),
             received=received,
-            waiting=tuple(self.waiting()),
+            waiting=tuple(one.id for one in self.waiting()),
             fault=why,
         )
-
-    def _want_all(self) -> None:
-        """Have everything delivered that is recorded and that this machine has not delivered."""
-        for learning_id in self._contents.record.contents().learnings:
-            if self._journal.delivery(learning_id).status is None:
-                self._journal.want(learning_id, self._clock(), is_due=True)
 
     def _take_in(self, until: float, *, asked: bool) -> int:
         from grove_backend_mcp.sync.pull import Pull
 
         left = max(_LEAST_SECONDS, until - time.monotonic())
-        with self.deliverer.alone(left), self.connection.server(left, asked=asked) as server:
+        with self._alone(left), self.connection.server(left, asked=asked) as server:
             pull = Pull(
-                server,
-                self._contents,
-                self._journal,
-                self._project,
+                server=server,
+                contents=self.contents,
+                journal=self.journal,
+                project=self.project,
                 can_update=self.connection.abilities.updates,
                 until=until,
-                now=self._clock(),
+                now=self.clock(),
             )
             received = pull.run(asked=asked)
         self.connection.has_worked()
-        replace_text(self._paths.synchronised, "")
+        replace_text(self.paths.synchronised, "")
         return received
 
     def _receipt(self, learning_id: str) -> Receipt:
-        handle = self._journal.delivery(learning_id).handle
+        handle = self.journal.delivery(learning_id).handle
         return Receipt(
             learning_id=learning_id,
             status=ReceiptStatus.STORED,
@@ -142,6 +163,115 @@ class RemoteServer:
         lines = self.connection.warnings()
         with suppress(StorageError, BackendError, OSError):
             if lines:
-                replace_text(self._paths.warnings, "".join(f"{one}\n" for one in lines))
+                replace_text(self.paths.warnings, "".join(f"{one}\n" for one in lines))
             else:
-                self._paths.warnings.unlink(missing_ok=True)
+                self.paths.warnings.unlink(missing_ok=True)
+
+    def deliver(self, seconds: float, *, asked: bool = False) -> Delivered:
+        """Deliver what waits, as far as the time goes."""
+        until, tried, done = time.monotonic() + seconds, set[str](), Delivered()
+        if self._due(asked=asked):
+            try:
+                with self._alone(min(_LOCK_SECONDS, seconds)):
+                    while self._go(done, tried, until, asked=asked or bool(done.ids)):
+                        pass
+            except ServerFaultError as fault:
+                done.fault = fault.detail
+        if not done.fault:
+            done.refused += self._put_off(tried)
+        return done
+
+    def _go(self, done: Delivered, tried: set[str], until: float, *, asked: bool) -> bool:
+        """Deliver until all is tried or the server fails; return whether to begin again then."""
+        before = len(done.ids)
+        try:
+            with self.connection.server(until - time.monotonic(), asked=asked) as server:
+                for learning in self._due(asked=asked):
+                    if learning.id in tried:
+                        continue
+                    if time.monotonic() >= until:
+                        done.fault = "there was no time for more"
+                        break
+                    tried.add(learning.id)
+                    self._try(server, learning, done)
+        except ServerFaultError as fault:
+            # A server that did something before it failed is worth starting once more.
+            if len(done.ids) > before and time.monotonic() < until:
+                # What it failed at is not tried again now: that it waits is said all the same.
+                done.refused.append(fault.detail)
+                return True
+            done.fault = fault.detail
+            return False
+        if len(done.ids) > before:
+            self.connection.has_worked()
+        return False
+
+    def _try(self, server: "MemoryServer", learning: Learning, done: Delivered) -> None:
+        try:
+            self._bring(server, learning)
+        except ServerFaultError as fault:
+            # What the server fails at by itself is not the learning's fault.
+            if fault.kind not in ABOUT_ONE_LEARNING:
+                raise
+            self.journal.fail(learning.id, self.clock(), fault.detail)
+            done.refused.append(f"{learning.id}: {fault.detail}")
+        else:
+            done.ids.append(learning.id)
+
+    @contextmanager
+    def _alone(self, seconds: float) -> Iterator[None]:
+        """Keep other processes from talking to the server about this project meanwhile."""
+        with ExitStack() as stack:
+            try:
+                # This makes its folder, and waits for the lock itself, so only where there is none.
+                if not self.paths.lock.exists():
+                    append_text(self.paths.lock, "")
+                stack.enter_context(locked(self.paths.lock, timeout=seconds))
+            except StorageError as error:
+                raise ServerFaultError(
+                    FaultKind.TIMED_OUT, f"another process may be delivering to it: {error}"
+                ) from error
+            yield
+
+    def _due(self, *, asked: bool) -> Sequence[Learning]:
+        """Return what is to be tried now; what has failed or ended badly before comes last."""
+        now = self.clock()
+        waiting = [(self.journal.delivery(one.id), one) for one in self.waiting()]
+        due = [one for one in waiting if asked or not _is_paused(one[0], now)]
+        return [one for _, one in sorted(due, key=lambda one: (one[0].failures, one[0].is_open))]
+
+    def _put_off(self, tried: Container[str]) -> list[str]:
+        """Say why each learning waits that was not tried now, since it has failed before."""
+        put_off = [one.id for one in self.waiting() if one.id not in tried]
+        reasons = [(one, self.journal.delivery(one).why) for one in put_off]
+        return [f"{learning_id}: {why}" for learning_id, why in reasons if why]
+
+    def _bring(self, server: "MemoryServer", learning: Learning) -> None:
+        delivery, journal = self.journal.delivery(learning.id), self.journal
+        handle, status = delivery.handle, learning.status
+        if delivery.status is not None:
+            server.update(learning, handle)
+            journal.deliver(learning.id, self.clock(), handle, learning.status)
+            return
+        # What waits may have come to another clone with git, and from there to the server.
+        may_be_there = learning.id not in self._just_written or delivery.is_open
+        journal.begin(learning.id, self.clock())
+        from grove_backend_mcp.protocol.results import Found
+
+        found = server.holds(learning.id, handle, learning.summary) if may_be_there else None
+        if not isinstance(found, Found):
+            handle = server.store(learning)
+        else:
+            handle = found.handle or handle
+            is_same = found.learning == learning and found.project == self.project
+            if not is_same and self.connection.abilities.updates:
+                server.update(learning, handle)
+            elif found.learning is not None:
+                status = found.learning.status
+        journal.deliver(learning.id, self.clock(), handle, status)
+
+
+def _is_paused(delivery: Delivery, now: datetime) -> bool:
+    """Return whether a learning that has failed is left alone for a while."""
+    failures, at = delivery.failures, delivery.tried_at
+    return Backoff(failures=failures, failed_at=at, longest=_LONGEST_PAUSE).is_open(now)

@@ -12,7 +12,7 @@ from embedding_endpoint import embedding_endpoint
 from processes import end_left_over
 from throwaway_server import free_port
 
-from grove_backend_mcp.servers import Endpoint, Transport
+from grove_backend_mcp.servers import Endpoint
 
 LONGEST_START_SECONDS = 60
 
@@ -36,10 +36,9 @@ class Running:
         """How grove's own client reaches it."""
         name = self.server.name
         if self.server.over_http:
-            return Endpoint(name=name, transport=Transport.HTTP, url=self.entry["url"])
+            return Endpoint(name=name, url=self.entry["url"])
         return Endpoint(
             name=name,
-            transport=Transport.STDIO,
             words=(self.entry["command"], *self.entry["args"]),
             environment=self.entry["env"],
             cwd=str(self.home),

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from grove_backend_mcp.storage.contents import instant_in
+from grove_backend_mcp.sync.record import instant_in
 from grove_core import JsonlStore, Learning, LearningStatus, format_instant
 
 _STATUSES: Final = {status.value: status for status in LearningStatus}
