@@ -24,7 +24,6 @@ _PRIVATE_FILE_MODE = 0o600
 _TEMPORARY = re.compile(r"\..+\.([0-9]{1,9})\.[0-9]+\.tmp")
 _STALE_SECONDS = 3600.0
 _MOST_ENTRIES = 1000
-_TAIL_BYTES = 65_536
 
 
 def read_bytes(path: StrPath) -> bytes | None:
@@ -174,7 +173,9 @@ def append_text(
 
 def _append(descriptor: int, data: bytes) -> None:
     """Append with one write, so that a crash leaves all of it, or a torn last line at worst."""
-    data = _missing_newline(descriptor) + data
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        data = b"\n" + data
     written = os.write(descriptor, data)
     try:
         if written < len(data):
@@ -187,16 +188,6 @@ def _append(descriptor: int, data: bytes) -> None:
             if os.fstat(descriptor).st_size == end:
                 os.ftruncate(descriptor, end - written)
         raise
-
-
-def _missing_newline(descriptor: int) -> bytes:
-    """Return the newline that the file's last line lacks, of the kind that its others have."""
-    size = os.fstat(descriptor).st_size
-    if not size or os.pread(descriptor, 1, size - 1) == b"\n":
-        return b""
-    tail = os.pread(descriptor, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
-    end = tail.rfind(b"\n")
-    return b"\r\n" if end > 0 and tail[end - 1 : end] == b"\r" else b"\n"
 
 
 def edit_text(

@@ -1,7 +1,6 @@
 """A file of JSON objects, one a line, that is appended to by several processes and by git."""
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from grove_core.storage.files import (
     append_text,
     confined,
     edit_text,
+    fingerprint_of,
     make_directory,
     read_bytes,
     replace,
@@ -74,7 +74,7 @@ class JsonlStore(Generic[T]):
         self._inside = inside
         self._state = nothing
         self._mark = ""
-        self._look: tuple[int, ...] | None = None
+        self._look = ""
 
     def append(self, *documents: Mapping[str, Any]) -> None:
         """Append objects, all of them or none.
@@ -109,8 +109,8 @@ class JsonlStore(Generic[T]):
         Raises:
             StorageError: The file cannot be read.
         """
-        look = _look_at(self.path)
-        if look is not None and look == self._look:
+        look = fingerprint_of([self.path])
+        if look == self._look:
             return self._state
         tail = self.since(self._mark)
         if tail.whole:
@@ -204,14 +204,6 @@ class JsonlStore(Generic[T]):
 
 def _text_of(documents: Iterable[Mapping[str, Any]]) -> str:
     return "".join(f"{json.dumps(document)}\n" for document in documents)
-
-
-def _look_at(path: Path) -> tuple[int, ...] | None:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - asked for each learning: pathlib's costs twice
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _known(mark: str, content: bytes) -> int | None:

@@ -29,14 +29,6 @@ class Quarantined(NamedTuple):
     reason: str
 
 
-def _check(session_id: str) -> str:
-    if not is_session_id(session_id):
-        raise SessionNotFoundError(
-            f"{session_id[:140]!r} is no session id: letters, digits, - and _ only, at most 128"
-        )
-    return session_id
-
-
 def _was_emptied(path: Path) -> bool:
     """Check whether a file has lost what it held; another process may be about to write one."""
     try:
@@ -58,7 +50,12 @@ class SessionStore:
 
     def path(self, session_id: str) -> Path:
         """Return the path of a session's file."""
-        return self._directory / f"{_check(session_id)}{_SUFFIX}"
+        if not is_session_id(session_id):
+            shown = f"{session_id[:140]!r}"
+            raise SessionNotFoundError(
+                f"{shown} is no session id: letters, digits, - and _ only, at most 128"
+            )
+        return self._directory / f"{session_id}{_SUFFIX}"
 
     def get(self, session_id: str) -> Session | None:
         """Fetch a session."""
