@@ -1,5 +1,6 @@
 """``grove plugins check``: pytest on the contracts of the kit, for an installed plugin."""
 
+import json
 import os
 import signal
 import subprocess
@@ -13,48 +14,23 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 import rich_click as click
-from attrs import frozen
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
-from grove_core.config.load import load_config
-from grove_core.errors import GroveError, PluginError
+from grove_core.errors import PluginError
 from grove_core.plugins.discovery import canonical_name, discover
 from grove_core.plugins.report import Plugin
 from grove_core.services.packages import install_command
 
-_MODULE: Final = """
-from grove_core.testing.installed import contracts_of
-
-globals().update(contracts_of({rows!r}, {like!r}))
-"""
 _PYTEST: Final = (
-    *(
-        "-m",
-        "pytest",
-        "-q",
-        "-rs",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "grove_core.testing.pytest_plugin",
-    ),
-    *("-c", "pytest.ini", "--confcutdir=.", "--basetemp=tests", "--junitxml=report.xml"),
-)
-# A test that hangs is shown with its place, and ends everything where pytest can do that.
-_SETTINGS: Final = "[pytest]\nfaulthandler_timeout = 600\nfaulthandler_exit_on_timeout = true\n"
+    "-m pytest -q -rs --pyargs grove_core.testing.installed"
+    " -p no:cacheprovider -p grove_core.testing.pytest_plugin"
+    # A test that hangs is shown with its place, and ends everything where pytest can do that.
+    " -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true"
+    " -c pytest.ini --rootdir=. --confcutdir=. --basetemp=tests --junitxml=report.xml"
+).split()
 # What would lead tests to the user's own files, or change how they are run.
 _LEFT_OUT: Final = ("GROVE_PLUGINS", "GROVE_SESSION", "CLAUDE", "PYTEST_", "XDG_")
-
-
-@frozen
-class Outcome:
-    """What became of one test."""
-
-    contract: str
-    test: str
-    kind: str
-    message: str = ""
 
 
 @click.command("check")
@@ -83,11 +59,9 @@ def command(invocation: Invocation, *, distribution: str, like: Path | None) -> 
     if find_spec("pytest") is None:
         install = install_command("'grove-core[testing]'")
         raise PluginError(f"checking plugins needs pytest: {install} (into {sys.prefix})")
-    if like is not None:
-        _require_a_project(like)
     with TemporaryDirectory(prefix="grove-check-", ignore_cleanup_errors=True) as folder:
         code, outcomes = _run_pytest(Path(folder), plugins, like)
-    return _result(plugins, code, outcomes)
+    return _result(plugins[0], [f"{one.group}:{one.name}" for one in plugins], code, outcomes)
 
 
 def _plugins_called(found: Sequence[Plugin], name: str) -> list[Plugin]:
@@ -106,28 +80,25 @@ def _plugins_called(found: Sequence[Plugin], name: str) -> list[Plugin]:
     return plugins
 
 
-def _require_a_project(like: Path) -> None:
-    """Refuse what would leave every test without settings."""
-    for problem in load_config(like / "nowhere", like, {}).problems:
-        if not problem.key:
-            raise GroveError(f"{like} cannot be what projects are like: {problem}")
-
-
 def _run_pytest(
     folder: Path, plugins: Sequence[Plugin], like: Path | None
-) -> tuple[int, list[Outcome]]:
-    rows = [one.row for one in plugins]
-    text = _MODULE.format(rows=rows, like=str(like.absolute()) if like else "")
-    (folder / "test_installed.py").write_text(text, encoding="utf-8")
-    (folder / "pytest.ini").write_text(_SETTINGS, encoding="utf-8")
+) -> tuple[int, list[dict[str, str]]]:
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     home = folder / "home"
     home.mkdir()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_LEFT_OUT)}
-    own = {"HOME": str(home), "GROVE_HOME": str(home / ".grove"), "TMPDIR": str(folder)}
+    chosen = {"rows": [one.row for one in plugins], "like": str(like.absolute()) if like else ""}
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(_LEFT_OUT)},
+        "HOME": f"{home}",
+        "GROVE_HOME": f"{home}/.grove",
+        "TMPDIR": f"{folder}",
+        "GROVE_CHECK": json.dumps(chosen),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
     process = subprocess.Popen(
-        [sys.executable, *_PYTEST, "test_installed.py"],
+        [sys.executable, *_PYTEST],
         cwd=folder,
-        env={**kept, **own, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=sys.stderr.fileno(),
         # A group of its own: it can be ended with all that plugins have started in it.
@@ -143,49 +114,48 @@ def _run_pytest(
     return code, [*_outcomes(report)] if report.exists() else []
 
 
-def _outcomes(report: Path) -> Iterator[Outcome]:
+def _outcomes(report: Path) -> Iterator[dict[str, str]]:
     for case in ET.parse(report).iter("testcase"):  # noqa: S314 - of the pytest that has just run
-        contract = case.get("classname", "").removeprefix("test_installed.Test")
         details = {one.tag: one.get("message", "") for one in case}
-        kind = next((tag for tag in ("error", "failure", "skipped") if tag in details), "passed")
-        kind = "failed" if kind in {"error", "failure"} else kind
-        message = next(iter(details.values()), "")
-        yield Outcome(contract, case.get("name", ""), kind, message)
+        failed = details.keys() & {"error", "failure"}
+        yield {
+            "contract": case.get("classname", "").rpartition(".Test")[2],
+            "test": case.get("name", ""),
+            "message": next(iter(details.values()), ""),
+            "kind": "failed" if failed else "skipped" if details else "passed",
+        }
 
 
-def _result(plugins: Sequence[Plugin], code: int, outcomes: Sequence[Outcome]) -> Result:
+def _result(
+    plugin: Plugin, names: Sequence[str], code: int, outcomes: Sequence[dict[str, str]]
+) -> Result:
     contracts = [
-        {"contract": name, **_numbers([one for one in outcomes if one.contract == name])}
-        for name in dict.fromkeys(one.contract for one in outcomes)
+        {"contract": name, **_numbers([one for one in outcomes if one["contract"] == name])}
+        for name in dict.fromkeys(one["contract"] for one in outcomes)
     ]
     untried = [one["contract"] for one in contracts if not one["passed"] and not one["failed"]]
-    ok = code == 0 and not untried
-    numbers = _numbers(outcomes)
-    failures = [one for one in outcomes if one.kind == "failed"]
-    document = {
-        "distribution": plugins[0].distribution,
-        "version": plugins[0].version,
-        "ok": ok,
-        **numbers,
-        "plugins": [f"{one.group}:{one.name}" for one in plugins],
-        "contracts": contracts,
-        "failures": [
-            {"contract": one.contract, "test": one.test, "message": one.message} for one in failures
-        ],
-    }
+    is_ok, numbers = code == 0 and not untried, _numbers(outcomes)
+    failures = [one for one in outcomes if one.pop("kind") == "failed"]
     said = ", ".join(f"{number} {name}" for name, number in numbers.items())
     said += "".join(f"; {one} could not be tried" for one in untried)
-    style = None if ok else "yellow"
     return Result(
-        document=document,
+        document={
+            "distribution": plugin.distribution,
+            "version": plugin.version,
+            "ok": is_ok,
+            **numbers,
+            "plugins": names,
+            "contracts": contracts,
+            "failures": failures,
+        },
         human=lambda console: console.print(
-            f"{plugins[0].distribution} {plugins[0].version}: {said}", style=style
+            f"{plugin.distribution} {plugin.version}: {said}", style=None if is_ok else "yellow"
         ),
-        ids=[f"{one.contract}: {one.test}" for one in failures],
-        exit_code=0 if ok else 1,
+        ids=[f"{one['contract']}: {one['test']}" for one in failures],
+        exit_code=0 if is_ok else 1,
     )
 
 
-def _numbers(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    kinds = [one.kind for one in outcomes]
+def _numbers(outcomes: Sequence[dict[str, str]]) -> dict[str, Any]:
+    kinds = [one["kind"] for one in outcomes]
     return {name: kinds.count(name) for name in ("passed", "failed", "skipped")}

@@ -1,8 +1,13 @@
-"""The contracts of what a distribution has installed, for the pytest of ``grove plugins check``."""
+"""The contracts of what a distribution has installed: the tests of ``grove plugins check``.
 
+``GROVE_CHECK`` says which plugins, and a project that each test gets a copy of.
+"""
+
+import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -11,14 +16,14 @@ from uuid import uuid4
 import pytest
 from attrs import evolve
 
-from grove_core.config.load import load_config
+from grove_core.clock import now_utc
 from grove_core.config.plugin_section import section_of
-from grove_core.config.schema import LayoutSetting
-from grove_core.model.memory import Capability, StorageLayout
+from grove_core.model.memory import Capability
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
 from grove_core.plugins.discovery import PluginSettings
 from grove_core.plugins.manager import Plugins, import_target
 from grove_core.plugins.report import Plugin, PluginState
+from grove_core.project import Project
 from grove_core.testing import BackendContract, PluginContract, TicketContract
 from grove_core.testing.rules.reading import Opener, ids_in
 
@@ -26,44 +31,39 @@ PLACEHOLDER: Final = "{test}"
 """In the configuration of the project that is copied, what is another word in each test."""
 
 
-def contracts_of(rows: Sequence[Any], like: str) -> dict[str, type]:
-    """Make the contracts of installed plugins, as classes by the names that pytest shows."""
-    found: dict[str, type] = {}
-    for plugin in (Plugin(*row) for row in rows):
-        attributes = {"plugin": plugin.target, "group": plugin.group}
-        found |= _named(PluginContract, f"{plugin.group}:{plugin.name}", attributes)
-        plugins = Plugins([plugin], PluginSettings(), lambda _: None)
-        plugins.load_all()
-        if plugins.found[0].state is not PluginState.ACTIVE:
-            continue  # the plugin's own contract tells why
-        for spec in plugins.memory_backends():
-            for area in _areas_of(spec.value, like):
-                found |= _of_backend(spec.value, area, like)
-        names = [one.value.name for one in plugins.ticket_probes()]
-        names += [one.value.system for one in plugins.close_matchers()]
-        instance, _ = import_target(plugin.target)
-        for name in names:
-            found |= _of_tickets(instance, name, like)
-    return found
+def _contracts_of(plugin: Plugin, like: str) -> Iterator[type]:
+    """Make the contracts of an installed plugin, with the names that pytest shows."""
+    attributes = {"plugin": plugin.target, "group": plugin.group}
+    yield _named(PluginContract, f"{plugin.group}:{plugin.name}", attributes)
+    plugins = Plugins([plugin], PluginSettings(), lambda _: None)
+    plugins.load_all()
+    if plugins.found[0].state is not PluginState.ACTIVE:
+        return  # the plugin's own contract tells why
+    for spec in (one.value for one in plugins.memory_backends()):
+        yield _of_backend(spec, Area.PROJECT, like)
+        if _keeps_personal_learnings(spec, like):
+            yield _of_backend(spec, Area.PERSONAL, like)
+    instance, _ = import_target(plugin.target)
+    names = [one.value.name for one in plugins.ticket_probes()]
+    names += [one.value.system for one in plugins.close_matchers()]
+    for name in dict.fromkeys(names):
+        yield _of_tickets(instance, name, like)
 
 
-def _named(base: type, of: str, attributes: dict[str, Any]) -> dict[str, type]:
-    name = f"Test{base.__name__} of {of}"
-    return {name: type(name, (base,), attributes)}
+def _named(base: type, of: str, attributes: dict[str, Any]) -> type:
+    return type(f"Test{base.__name__} of {of}", (base,), attributes)
 
 
-def _areas_of(spec: BackendSpec, like: str) -> Iterator[Area]:
-    yield Area.PROJECT
+def _keeps_personal_learnings(spec: BackendSpec, like: str) -> bool:
     with TemporaryDirectory() as folder:
-        try:
+        # What is wrong with it, the project's own contract tells.
+        with suppress(Exception, SystemExit):
             backend = spec.open(_context(spec, Area.PERSONAL, Path(folder), like))
-            if Capability.PERSONAL in backend.capabilities:
-                yield Area.PERSONAL
-        except (Exception, SystemExit):  # noqa: BLE001 - the project's own contract tells of it
-            return
+            return Capability.PERSONAL in backend.capabilities
+        return False
 
 
-def _of_backend(spec: BackendSpec, area: Area, like: str) -> dict[str, type]:
+def _of_backend(spec: BackendSpec, area: Area, like: str) -> type:
     @pytest.fixture
     def open_backend(_: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opener:
         context = _context(spec, area, tmp_path, like)
@@ -86,7 +86,7 @@ def _of_backend(spec: BackendSpec, area: Area, like: str) -> dict[str, type]:
     return _named(BackendContract, of, {"open_backend": open_backend})
 
 
-def _of_tickets(instance: object, system: str, like: str) -> dict[str, type]:
+def _of_tickets(instance: object, system: str, like: str) -> type:
     @pytest.fixture
     def used_project(_: object, tmp_path: Path) -> Path:
         return _make_project(tmp_path / "project", like)
@@ -116,21 +116,29 @@ def _context(spec: BackendSpec, area: Area, folder: Path, like: str) -> BackendC
     """Make a project and tell a backend of it, as grove would."""
     root, home = _make_project(folder / "project", like), folder / "home" / ".grove"
     home.mkdir(parents=True)
+    # Here what it says counts as the user's own words.
+    shutil.move(root / ".grove" / "config.toml", home)
+    (root / ".grove" / "config.toml").touch()
     environment = {**os.environ, "HOME": str(home.parent), "GROVE_HOME": str(home)}
-    loaded = load_config(home, root, environment)
-    settings = None
+    project = Project(root, environment, now_utc())
+    loaded, settings = project.loaded_config, None
+    assert not [one for one in loaded.problems if not one.key], "a file that cannot be read"
     if spec.settings is not None:
-        section = section_of(loaded, f"backends.{spec.name}", spec.settings)
-        settings, problems = evolve(section, own=section.said).read()
+        settings, problems = section_of(loaded, f"backends.{spec.name}", spec.settings).read()
         assert not problems, f"[backends.{spec.name}]"
-    is_single = loaded.config.storage.layout is LayoutSetting.SINGLE
-    fields: dict[str, Any] = {
-        "root": root,
-        "home": home,
-        "area": area,
-        "environment": environment,
-        "settings": settings,
-        "layout": StorageLayout.SINGLE if is_single else StorageLayout.SPREAD,
-    }
-    asked = spec.trust(BackendContext(**fields)) if spec.trust is not None else ()
-    return BackendContext(**fields, trusted=frozenset(one.digest for one in asked))
+    context = BackendContext(
+        root=root,
+        home=home,
+        area=area,
+        environment=environment,
+        settings=settings,
+        layout=project.layout,
+    )
+    asked = spec.trust(context) if spec.trust is not None else ()
+    return evolve(context, trusted=frozenset(one.digest for one in asked))
+
+
+_CHOSEN: Final = json.loads(os.environ.get("GROVE_CHECK", '{"rows": [], "like": ""}'))
+for _row in _CHOSEN["rows"]:
+    for _contract in _contracts_of(Plugin(*_row), _CHOSEN["like"]):
+        globals()[_contract.__name__] = _contract
