@@ -24,9 +24,7 @@ class Prefilter:
         """Write a session's file whole; without effect when the home cannot be written."""
         # The empty line at the end tells a whole file from one that was cut off.
         lines = ["1" if close_waits else "0", *sorted(words), "", ""]
-        with suppress(StorageError):
-            files.make_directory(self._directory)
-            files.replace(self._directory / session_id, "\n".join(lines).encode())
+        self._replace(session_id, "\n".join(lines).encode())
 
     def set_close_waits(self, session_id: str, *, close_waits: bool) -> None:
         """Change the flag of a session's file; without effect when there is none."""
@@ -39,9 +37,7 @@ class Prefilter:
 
     def watch_files(self, session_id: str, noted: Path) -> None:
         """Let hooks look whether a learning names a file that is touched."""
-        with suppress(StorageError):
-            files.make_directory(self._directory)
-            files.replace(self._files(session_id), os.fsencode(noted) + b"\n")
+        self._replace(f"{session_id}.files", os.fsencode(noted) + b"\n")
 
     def forget_files(self, session_id: str) -> None:
         """Let hooks look at no touched file any more."""
@@ -66,9 +62,7 @@ class Prefilter:
 
     def set_idle(self, session_id: str, marker: bytes) -> None:
         """Keep under which fingerprint a stop had nothing to do (see ``hooks.idle``)."""
-        with suppress(StorageError):
-            files.make_directory(self._directory)
-            files.replace(self._directory / f"{session_id}.idle", marker)
+        self._replace(f"{session_id}.idle", marker)
 
     def note_cut_off(self, session_id: str) -> None:
         """Note that a stop was ended before the gate was asked."""
@@ -88,6 +82,11 @@ class Prefilter:
         for suffix in ("", ".files", ".idle", ".late", ".stop", ".server"):
             with suppress(OSError):
                 (self._directory / f"{session_id}{suffix}").unlink(missing_ok=True)
+
+    def _replace(self, name: str, content: bytes) -> None:
+        with suppress(StorageError):
+            files.make_directory(self._directory)
+            files.replace(self._directory / name, content)
 
     def _files(self, session_id: str) -> Path:
         return self._directory / f"{session_id}.files"

@@ -24,11 +24,8 @@ from grove_core.model.session import EventType
 from grove_core.model.ticket import Ticket
 
 
-def ticket_detected(
-    gate: Gate, event: TicketDetected, now: datetime, policy: GatePolicy
-) -> Outcome:
+def ticket_detected(gate: Gate, event: TicketDetected, now: datetime, _: GatePolicy) -> Outcome:
     """A ticket is in progress: from idle to active."""
-    del policy
     ticket = with_known_details(event.ticket, gate.ticket)
     notes = [(EventType.TICKET_DETECTED, describe(ticket))]
     if gate.status.owes_reflection:
@@ -38,9 +35,8 @@ def ticket_detected(
     return Outcome(evolve(gate, status=status, ticket=ticket), notes=notes)
 
 
-def ticket_closed(gate: Gate, event: TicketClosed, now: datetime, policy: GatePolicy) -> Outcome:
+def ticket_closed(gate: Gate, event: TicketClosed, now: datetime, _: GatePolicy) -> Outcome:
     """A ticket was closed: a reflection becomes pending, unless a credit counts for it."""
-    del policy
     ticket = with_known_details(event.ticket, gate.ticket)
     notes = [(EventType.TICKET_CLOSED, describe(ticket))]
     in_progress = gate.ticket
@@ -86,18 +82,14 @@ def _spend(credit: GateCredit, opened: Gate, now: datetime, notes: Notes) -> Out
 
 
 def ticket_close_failed(
-    gate: Gate, event: TicketCloseFailed, now: datetime, policy: GatePolicy
+    gate: Gate, event: TicketCloseFailed, now: datetime, _: GatePolicy
 ) -> Outcome:
     """A close that counted did not happen: as before the close."""
-    del policy
     return _take_back(gate, event.ticket, EventType.TICKET_CLOSE_FAILED, now)
 
 
-def ticket_reopened(
-    gate: Gate, event: TicketReopened, now: datetime, policy: GatePolicy
-) -> Outcome:
+def ticket_reopened(gate: Gate, event: TicketReopened, now: datetime, _: GatePolicy) -> Outcome:
     """A ticket is open again: as before its close, if that is still pending."""
-    del policy
     return _take_back(gate, event.ticket, EventType.TICKET_REOPENED, now)
 
 

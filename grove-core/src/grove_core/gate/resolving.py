@@ -24,10 +24,9 @@ from grove_core.model.session import EventType
 
 
 def reflection_accepted(
-    gate: Gate, event: ReflectionAccepted, now: datetime, policy: GatePolicy
+    gate: Gate, event: ReflectionAccepted, now: datetime, _: GatePolicy
 ) -> Outcome:
     """A reflection was accepted."""
-    del policy
     result = event.result
     details = {
         "accepted": str(len(result.learning_ids)),
@@ -38,9 +37,8 @@ def reflection_accepted(
     return _resolve(done, Credit.REFLECTED, now, notes)
 
 
-def skip_accepted(gate: Gate, event: SkipAccepted, now: datetime, policy: GatePolicy) -> Outcome:
+def skip_accepted(gate: Gate, event: SkipAccepted, now: datetime, _: GatePolicy) -> Outcome:
     """A reason for not reflecting was given."""
-    del policy
     done = evolve(gate, skip=event.decision)
     return _resolve(done, Credit.SKIPPED, now, [skip_note(event.decision)])
 

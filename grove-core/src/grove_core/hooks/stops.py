@@ -22,84 +22,55 @@ class Turn:
     def __init__(self, home: str, session_id: str, who: bytes) -> None:
         """Wait for the turn."""
         self._who = who
-        self._descriptor = _open(path_of(home, session_id))
-        self.is_answered = self._descriptor is not None and self._wait()
+        self._file = _open(path_of(home, session_id))
+        self.is_answered = self._file is not None and self._wait(self._file)
 
     def end(self, *, answered: bool) -> None:
         """Let the other one have its turn."""
-        if self._descriptor is None:
+        if self._file is None:
             return
         if answered:
-            self._write(_ANSWERED)
-        os.close(self._descriptor)
-        self._descriptor = None
+            self._write(self._file, _ANSWERED)
+        os.close(self._file)
+        self._file = None
 
-    def _wait(self) -> bool:
+    def _wait(self, file: int) -> bool:
         """Wait until the other one has answered, or until it is clear that it will not."""
         started, pause = time.monotonic(), _FIRST_PAUSE
         while time.monotonic() - started < WAIT_FOR_LOCK_SECONDS:
-            if self._lock():
-                who, state, at, server = self._read()
+            if _lock(file):
+                who, state, at, server = _read(file)
                 age = time.monotonic() - at  # the time before the last boot lies ahead
-                is_fresh = -1.0 < age < _FRESH_SECONDS
-                if who != self._who and state == _ANSWERED and is_fresh:
-                    self._write(_TAKEN)
+                if who != self._who and state == _ANSWERED and -1.0 < age < _FRESH_SECONDS:
+                    self._write(file, _TAKEN)
                     self.end(answered=False)
                     return True
-                if not self._may_come(who, state, server, time.monotonic() - started):
+                is_begun = who == SERVER and state == _BEGUN
+                waited = time.monotonic() - started
+                # A server that lives and is not at it now may come in a moment.
+                if self._who == SERVER or is_begun or server <= 0:
                     break
-                self._unlock()
+                if waited >= WAIT_FOR_SERVER_SECONDS or not _is_running(server):
+                    break
+                os.lockf(file, os.F_ULOCK, 0)
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        self._write(_BEGUN)
+        self._write(file, _BEGUN)
         return False
 
-    def _may_come(self, who: bytes, state: bytes, server: int, waited: float) -> bool:
-        """Return whether the command hook should wait for the server, which is not at it now."""
-        if self._who == SERVER or (who == SERVER and state == _BEGUN):
-            return False
-        if server <= 0 or waited >= WAIT_FOR_SERVER_SECONDS:
-            return False
-        from grove_core.storage.files import is_running
-
-        return is_running(server)
-
-    def _lock(self) -> bool:
-        try:
-            os.lockf(self._file, os.F_TLOCK, 0)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(self) -> None:
-        os.lockf(self._file, os.F_ULOCK, 0)
-
-    @property
-    def _file(self) -> int:
-        assert self._descriptor is not None
-        os.lseek(self._descriptor, 0, os.SEEK_SET)  # a lock counts from here
-        return self._descriptor
-
-    def _read(self) -> tuple[bytes, bytes, float, int]:
-        return _parse(os.pread(self._file, _LENGTH, 0))
-
-    def _write(self, state: bytes) -> None:
-        server = os.getpid() if self._who == SERVER else self._read()[3]
-        _write(self._file, self._who, state, server)
+    def _write(self, file: int, state: bytes) -> None:
+        server = os.getpid() if self._who == SERVER else _read(file)[3]
+        _write(file, self._who, state, server)
 
 
 def announce(home: str, session_id: str) -> None:
     """Say that the server of this process gets a session's hooks; what nobody took is forgotten."""
-    descriptor = _open(path_of(home, session_id))
-    if descriptor is None:
+    file = _open(path_of(home, session_id))
+    if file is None:
         return
-    try:
-        os.lockf(descriptor, os.F_TLOCK, 0)
-        _write(descriptor, SERVER, _TAKEN, os.getpid())
-    except OSError:
-        pass  # somebody answers a stop just now
-    finally:
-        os.close(descriptor)
+    if _lock(file):  # else somebody answers a stop just now
+        _write(file, SERVER, _TAKEN, os.getpid())
+    os.close(file)
 
 
 def count(home: str, session_id: str, who: bytes) -> None:
@@ -133,13 +104,27 @@ def _open(path: str) -> int | None:
         return None
 
 
-def _write(descriptor: int, who: bytes, state: bytes, server: int) -> None:
+def _lock(file: int) -> bool:
+    try:
+        os.lockf(file, os.F_TLOCK, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _is_running(server: int) -> bool:
+    from grove_core.storage.files import is_running
+
+    return is_running(server)
+
+
+def _write(file: int, who: bytes, state: bytes, server: int) -> None:
     line = b"%s %s %.6f %d" % (who, state, time.monotonic(), server)
-    os.pwrite(descriptor, line.ljust(_LENGTH), 0)
+    os.pwrite(file, line.ljust(_LENGTH), 0)
 
 
-def _parse(line: bytes) -> tuple[bytes, bytes, float, int]:
-    fields = line.split()
+def _read(file: int) -> tuple[bytes, bytes, float, int]:
+    fields = os.pread(file, _LENGTH, 0).split()
     try:
         return fields[0], fields[1], float(fields[2]), int(fields[3])
     except (IndexError, ValueError):
