@@ -32,26 +32,23 @@ class BackendsGroup(click.RichGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name grove's commands and the backends that have some."""
         own = super().list_commands(ctx)
-        names = {name for name, one in _backends_or_none(ctx).items() if one.value.commands}
+        names = {name for name, one in _backends(ctx).items() if one.value.commands}
         return [*own, *sorted(names.difference(own))]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return one of grove's commands, or the group of a backend."""
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
-        offered = _backends_or_none(ctx).get(cmd_name)
+        offered = _backends(ctx).get(cmd_name)
         return BackendCommands(offered) if offered and offered.value.commands else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is called; where there is none, say so of the backend."""
+        """Find the command that is called; where there is none, a plugin may have failed."""
         try:
             return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            if args[0] in _backends(ctx):
-                text = f"The backend {args[0]} has no commands."
-                raise click.UsageError(text, ctx) from error
+        except click.UsageError:
             name_problems(project_of(ctx).problems)
             raise
 
@@ -75,13 +72,9 @@ class BackendCommands(LazyGroup):
 
 
 def _backends(ctx: click.Context) -> Mapping[str, Contribution[BackendSpec]]:
-    return {one.value.name: one for one in project_of(ctx).plugins.memory_backends()}
-
-
-def _backends_or_none(ctx: click.Context) -> Mapping[str, Contribution[BackendSpec]]:
-    """Load the backends for help and completion, which tell of no faults."""
+    """Load the backends; help and completion tell of no faults."""
     try:
-        return _backends(ctx)
+        return {one.value.name: one for one in project_of(ctx).plugins.memory_backends()}
     except (GroveError, OSError):
         return {}
 
@@ -96,41 +89,38 @@ def command(invocation: Invocation) -> Result:
     library = invocation.project.library
     health = library.healths()
     personal = library.personal.backend.name if library.personal is not None else None
-    blocked = blocked_plugins(invocation.project, BACKEND_GROUP)
     warnings = backend_warnings(invocation.project)
+    rows: list[dict[str, Any]] = [
+        {
+            "name": state.spec.name,
+            "active": state.is_active,
+            "primary": state.is_primary,
+            "marker": state.detection.marker if state.detection else None,
+            "why": state.why,
+            "health": health.get(state.spec.name),
+            "plugin": str(state.provided.source),
+        }
+        for state in library.states
+    ]
+    blocked = blocked_plugins(invocation.project, BACKEND_GROUP)
+    unused = {"active": False, "primary": False, "marker": None, "health": None}
+    rows += [
+        {**unused, "name": one.name, "why": f"blocked by {one.by}", "plugin": one.source}
+        for one in blocked
+    ]
+    fixes = {one.name: one.fix for one in blocked}
 
     def human(console: "Console") -> None:
-        for state in library.states:
-            _print_state(state, health.get(state.spec.name), console)
-        for one in blocked:
-            console.print(f"{one.name:<14} {'-':<8} blocked by {one.by}  [{one.source}]")
-            console.print(f"{'':<14} {'':<8} → {one.fix}")
-        if not library.states and not blocked:
+        for row in rows:
+            _print_row(row, fixes.get(row["name"], ""), console)
+        if not rows:
             console.print(_no_backend())
         console.print(f"Personal learnings go to: {personal or 'no backend can take them'}")
 
     return Result(
-        document={
-            "backends": [
-                *(_document(state, health.get(state.spec.name)) for state in library.states),
-                *(
-                    {
-                        "name": one.name,
-                        "active": False,
-                        "primary": False,
-                        "marker": None,
-                        "why": f"blocked by {one.by}",
-                        "health": None,
-                        "plugin": one.source,
-                    }
-                    for one in blocked
-                ),
-            ],
-            "personal": personal,
-            "warnings": warnings,
-        },
+        document={"backends": rows, "personal": personal, "warnings": warnings},
         human=human,
-        ids=[state.spec.name for state in library.states if state.is_active],
+        ids=[row["name"] for row in rows if row["active"]],
         warnings=warnings,
     )
 
@@ -139,25 +129,15 @@ def _no_backend() -> str:
     return f"No memory backend is installed: {install_command_for(BACKEND_GROUP)}"
 
 
-def _document(state: BackendState, health: Health | None) -> dict[str, Any]:
-    return {
-        "name": state.spec.name,
-        "active": state.is_active,
-        "primary": state.is_primary,
-        "marker": state.detection.marker if state.detection else None,
-        "why": state.why,
-        "health": health,
-        "plugin": str(state.provided.source),
-    }
-
-
-def _print_state(state: BackendState, health: Health | None, console: "Console") -> None:
-    mark = "primary" if state.is_primary else "active" if state.is_active else "-"
-    console.print(f"{state.spec.name:<14} {mark:<8} {state.why}  [{state.provided.source}]")
+def _print_row(row: Mapping[str, Any], fix: str, console: "Console") -> None:
+    mark = "primary" if row["primary"] else "active" if row["active"] else "-"
+    console.print(f"{row['name']:<14} {mark:<8} {row['why']}  [{row['plugin']}]")
+    health: Health | None = row["health"]
     if health is not None:
+        fix = health.fix
         console.print(f"{'':<14} {'works' if health.ok else 'FAILS':<8} {health.detail}")
-        if health.fix:
-            console.print(f"{'':<14} {'':<8} → {health.fix}")
+    if fix:
+        console.print(f"{'':<14} {'':<8} → {fix}")
 
 
 @command.command("discover")

@@ -5,7 +5,6 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final
@@ -26,7 +25,6 @@ from grove_core.plugins.discovery import (
 )
 from grove_core.plugins.report import Plugin
 from grove_core.services.packages import install_command
-from grove_core.storage import files
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +34,6 @@ _PREFIXES: Final = {"backend": "grove-backend-", "ticket": "grove-tickets-"}
 _GROUPS: Final = {"backend": BACKEND_GROUP, "ticket": TICKET_GROUP}
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LONGEST_NAME: Final = 30
-_FILE_MODE: Final = 0o644
 
 
 class PercentTemplate(Template):
@@ -68,15 +65,26 @@ def command(invocation: Invocation, *, kind: str, name: str, into: Path | None) 
         raise GroveError(objection)
     folder = into if into is not None else Path(distribution)
     page = f"https://pypi.org/project/{distribution}/"
+    major, minor = (int(part) for part in __version__.split(".")[:2])
     words = {
         "name": name,
         "distribution": distribution,
         "module": distribution.replace("-", "_"),
         "page": page,
-        "core_range": _range_of(__version__),
+        # Minor versions of 0 may break what a plugin relies on.
+        "core_range": f">={major}.{minor},<{major + 1 if major else f'0.{minor + 1}'}",
     }
     written = _write_project(kind, words, folder)
     following = _following(distribution, folder)
+
+    def human(console: "Console") -> None:
+        for path in written:
+            console.print(f"wrote {path}")
+        console.print("\nNext, in the environment that grove is installed in:\n")
+        for line in following:
+            console.print(f"  {line}")
+        console.print(f"\nThe name is free as long as there is no {page}")
+
     return Result(
         document={
             "distribution": distribution,
@@ -84,7 +92,7 @@ def command(invocation: Invocation, *, kind: str, name: str, into: Path | None) 
             "written": [path.absolute() for path in written],
             "next": following,
         },
-        human=lambda console: _human(written, following, page, console),
+        human=human,
         ids=[str(path.absolute()) for path in written],
     )
 
@@ -100,46 +108,36 @@ def _objection(kind: str, name: str, distribution: str, found: Sequence[Plugin])
         short = name.removeprefix(_PREFIXES[kind]).removeprefix("grove-")
         return f"name the {kind} alone, such as {short}: grove- comes before it"
     # What stands beside the backends' own sections and in their order.
-    keys = (key.split(".") for key in config_keys())
-    reserved = {"config", *(key[1] for key in keys if key[0] == "backends")}
+    keys = [key.split(".") for key in config_keys()]
+    if kind == "backend" and name in {"config", *(key[1] for key in keys if key[0] == "backends")}:
+        return f"{name} is a word of grove's own configuration: choose another name"
+    if any(name == one.name and one.group == _GROUPS[kind] for one in found):
+        return f"a {kind} called {name} is installed: choose another name"
     # What grove's own package can bring is taken where nothing is installed as well.
-    packages = {"grove-core", *chain(*extras().values()), *(one.distribution for one in found)}
-    reasons = {
-        f"a {kind} called {name} is installed": name
-        in {plugin.name for plugin in found if plugin.group == _GROUPS[kind]},
-        f"{name} is a word of grove's own configuration": kind == "backend" and name in reserved,
-        f"there is a package {distribution} already": distribution
-        in {canonical_name(one) for one in packages},
-    }
-    return next((f"{why}: choose another name" for why, holds in reasons.items() if holds), "")
-
-
-def _range_of(version: str) -> str:
-    """Return the versions of grove that keep what a plugin relies on."""
-    major, minor = (int(part) for part in version.split(".")[:2])
-    last = f"0.{minor + 1}" if major == 0 else str(major + 1)
-    return f">={major}.{minor},<{last}"
+    packages = {canonical_name(one.distribution) for one in found}
+    if distribution in packages.union(*extras().values()):
+        return f"there is a package {distribution} already: choose another name"
+    return ""
 
 
 def _write_project(kind: str, words: Mapping[str, str], folder: Path) -> list[Path]:
     """Fill in the templates, where there is nothing yet."""
-    texts = {
-        folder / path.relative_to(root).as_posix().replace("MODULE", words["module"]): path
-        for root in (_TEMPLATES / "common", _TEMPLATES / kind)
-        for path in root.rglob("*.template")
-    }
-    written = {place.with_suffix(""): path for place, path in sorted(texts.items())}
+    texts: dict[Path, str] = {}
+    for root in (_TEMPLATES / "common", _TEMPLATES / kind):
+        for path in root.rglob("*.template"):
+            name = path.relative_to(root).as_posix().replace("MODULE", words["module"])
+            text = PercentTemplate(path.read_text(encoding="utf-8")).substitute(words)
+            texts[folder / name.removesuffix(".template")] = text
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise StorageError(f"{folder} is not empty: name another folder with --into")
-        for place, path in written.items():
+        for place, text in texts.items():
             place.parent.mkdir(parents=True, exist_ok=True)
-            text = PercentTemplate(path.read_text(encoding="utf-8")).substitute(words)
-            files.replace(place, text.encode(), mode=_FILE_MODE)
+            place.write_text(text, encoding="utf-8")
     except OSError as error:
         raise StorageError(f"cannot write {folder}: {error.strerror or error}") from error
-    return [*written]
+    return sorted(texts)
 
 
 def _following(distribution: str, folder: Path) -> list[str]:
@@ -153,14 +151,3 @@ def _following(distribution: str, folder: Path) -> list[str]:
         f"{python} -m pytest {place}",
         f"grove plugins check {distribution}",
     ]
-
-
-def _human(
-    written: Sequence[Path], following: Sequence[str], page: str, console: "Console"
-) -> None:
-    for path in written:
-        console.print(f"wrote {path}")
-    console.print("\nNext, in the environment that grove is installed in:\n")
-    for line in following:
-        console.print(f"  {line}")
-    console.print(f"\nThe name is free as long as there is no {page}")
