@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_markdown.fields import format_status
-from grove_backend_markdown.format import file_header, format_entry
+from grove_backend_markdown.format import file_header, format_entry, format_status
 from grove_backend_markdown.reader import read_entries
 from grove_core import (
     Area,

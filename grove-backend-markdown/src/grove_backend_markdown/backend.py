@@ -32,20 +32,22 @@ if TYPE_CHECKING:
 # reads.
 
 NAME: Final = "markdown"
-_CAPABILITIES: Final = frozenset(
-    {
-        Capability.GET,
-        Capability.ITERATE,
-        Capability.SET_STATUS,
-        Capability.PERSONAL,
-        Capability.FILES,
-        Capability.CHANGES,
-    }
-)
 
 
 class MarkdownBackend:
     """Learnings in markdown files, made to be read, reviewed and edited by people."""
+
+    name = NAME
+    capabilities = frozenset(
+        {
+            Capability.GET,
+            Capability.ITERATE,
+            Capability.SET_STATUS,
+            Capability.PERSONAL,
+            Capability.FILES,
+            Capability.CHANGES,
+        }
+    )
 
     def __init__(self, context: BackendContext) -> None:
         """Open the backend; nothing is read or created yet."""
@@ -59,16 +61,6 @@ class MarkdownBackend:
         from grove_backend_markdown.store import Store
 
         return Store(self._file, self._folder, spread=self._spread)
-
-    @property
-    def name(self) -> str:
-        """The backend's name."""
-        return NAME
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What it can do besides write, search and ping."""
-        return _CAPABILITIES
 
     def write(self, learning: Learning) -> Receipt:
         """Append a learning to the file, or to one of its own, unless its id is there already."""

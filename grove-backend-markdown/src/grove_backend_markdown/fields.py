@@ -1,27 +1,27 @@
-"""The fields of an entry, written and read by the table of a candidate's fields."""
+"""From the fields of an entry to the learning, by the table of a candidate's fields."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from enum import Enum, EnumMeta
+from enum import EnumMeta
 from functools import lru_cache
 from typing import Any, Final, get_args, get_origin
 
 import attrs
 
 from grove_backend_markdown.lines import Section
-from grove_backend_markdown.markup import escape, join_list, split_list, split_origin, unescape
-from grove_core import Candidate, Learning, LearningStatus, format_instant, parse_instant
+from grove_backend_markdown.markup import split_list, split_origin, unescape
+from grove_core import Candidate, Learning, LearningStatus, parse_instant
 
 Report = Callable[[int, str], None]
 """Takes a line's index and what is wrong there."""
 
-_BY_TITLE: Final[Mapping[str, Any]] = {
+BY_TITLE: Final[Mapping[str, Any]] = {
     field.metadata["about"].title: field
     for field in attrs.fields(Candidate)
     if field.name not in {"summary", "detail"}
 }
-_BY_NAME: Final = {title.lower(): field for title, field in _BY_TITLE.items()}
+_BY_NAME: Final = {title.lower(): field for title, field in BY_TITLE.items()}
 NAMES: Final = frozenset({*_BY_NAME, "status", "origin", "created"})
 OLD_NAMES: Final = NAMES | {"summary", "ticket", "session", "context files", "relevance"}
 
@@ -29,35 +29,6 @@ _SEPARATORS: Final = str.maketrans("", "", "-_ \t")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ID_DATE: Final = re.compile(r"cl_(\d{4})(\d{2})(\d{2})_")
 _SHOWN: Final = 60
-
-
-def fields_of(learning: Learning) -> Iterator[tuple[str, str]]:
-    """Write the fields of an entry; those that hold nothing are left out."""
-    values = {title: getattr(learning, field.name) for title, field in _BY_TITLE.items()}
-    words = {title: value for title, value in values.items() if isinstance(value, Enum)}
-    yield from ((title, word.value) for title, word in words.items())
-    yield "Status", format_status(learning.status)
-    yield from (
-        (title, _text_of(value)) for title, value in values.items() if value and title not in words
-    )
-    session = f"session {escape(learning.session_id)}"
-    ticket = learning.ticket_id
-    yield "Origin", session if ticket is None else f"ticket {escape(ticket)} | {session}"
-    yield "Created", format_instant(learning.timestamp)
-
-
-def format_status(status: LearningStatus, note: str = "") -> str:
-    """Write the value of a status field."""
-    words = escape(" ".join(note.split()))
-    if not words or status is LearningStatus.ACTIVE:
-        return status.value
-    return f"{status.value} ({words})"
-
-
-def _text_of(value: Any) -> str:  # noqa: ANN401 - of any field
-    if isinstance(value, frozenset):
-        return join_list(one.value for one in type(next(iter(value))) if one in value)
-    return join_list(value) if isinstance(value, tuple) else escape(value)
 
 
 def learning_of(section: Section, position: int, report: Report) -> Learning:

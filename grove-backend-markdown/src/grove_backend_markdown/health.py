@@ -7,7 +7,7 @@ from typing import Final
 
 from grove_backend_markdown.places import PROJECT_FILE, PROJECT_FOLDER
 from grove_backend_markdown.store import LocatedProblem, Store
-from grove_core import Health, ProjectContext, StorageError
+from grove_core import Health, ProjectContext, StorageError, confined
 
 _NAMED_PROBLEMS: Final = 10
 _BY_HAND: Final = "Mend the file by hand"
@@ -21,7 +21,7 @@ def look_at(store: Store, inside: Path | None) -> Health:
         count = len(store.entries())
         problems = store.problems()
         if inside is not None:
-            _refuse_link(store.target, inside)
+            confined(store.target, inside)
         _refuse_unwritable(store)
     except (StorageError, OSError) as error:
         return Health(ok=False, detail=str(error), location=location)
@@ -58,12 +58,6 @@ def _in_words(problems: Sequence[LocatedProblem]) -> str:
     if len(problems) > _NAMED_PROBLEMS:
         words.append(f"and {len(problems) - _NAMED_PROBLEMS} more")
     return "; ".join(words)
-
-
-def _refuse_link(path: Path, inside: Path) -> None:
-    real = Path(os.path.realpath(path))
-    if not real.is_relative_to(os.path.realpath(inside)):
-        raise StorageError(f"{path} leads to {real}, which is outside of {inside}")
 
 
 def _refuse_unwritable(store: Store) -> None:

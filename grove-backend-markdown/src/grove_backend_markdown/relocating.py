@@ -11,12 +11,12 @@ from grove_backend_markdown.document import (
     Document,
     Lines,
     has_markers,
+    join_entries,
     put_together,
     take_apart,
     without_blank_ends,
 )
 from grove_backend_markdown.format import file_header
-from grove_backend_markdown.merging import join_entries
 from grove_backend_markdown.places import file_of, folder_of, is_spread
 from grove_core import (
     Area,

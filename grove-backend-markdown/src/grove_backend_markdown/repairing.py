@@ -5,8 +5,13 @@ from pathlib import Path
 from typing import Final
 
 from grove_backend_markdown.conflicts import conflict_versions, split_sides
-from grove_backend_markdown.document import Lines, put_together, take_apart
-from grove_backend_markdown.merging import join_entries, merge_sides
+from grove_backend_markdown.document import (
+    Lines,
+    join_entries,
+    merge_sides,
+    put_together,
+    take_apart,
+)
 from grove_backend_markdown.places import area_of, file_of, folder_of
 from grove_backend_markdown.reader import read_entries
 from grove_core import BackendContext, BackendError, Repair, StorageError, confined, read_text

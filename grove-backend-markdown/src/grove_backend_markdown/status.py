@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from grove_backend_markdown.fields import format_status
+from grove_backend_markdown.format import format_status
 from grove_backend_markdown.reader import Entry, Reading, read_entries
 from grove_core import BackendError, LearningNotFoundError, LearningStatus
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from grove_backend_markdown.reader import Entry, Problem, Reading, read_entries
-from grove_core import StorageError, read_bytes, read_text
+from grove_core import StorageError, fingerprint_of, read_bytes, read_text
 
-_Stamp = tuple[int, int, int]
 _ENDING: Final = ".md"
 _NOTHING: Final = Reading((), ())
 
@@ -35,7 +34,7 @@ class Store:
         self.path = path
         self._folder = folder
         self.spread = spread
-        self._cache: dict[Path, tuple[_Stamp, Reading]] = {}
+        self._cache: dict[Path, tuple[str, Reading]] = {}
 
     @property
     def target(self) -> Path:
@@ -109,25 +108,13 @@ class Store:
 
     def _read(self, path: Path, *, holding: str = "") -> Reading:
         """Read a file; unless it has been parsed, nothing of one that does not hold a text."""
-        stamp = _stamp_of(path)
-        if stamp is None:
-            return _NOTHING
+        fingerprint = fingerprint_of([path])
         cached = self._cache.get(path)
-        if cached is not None and cached[0] == stamp:
+        if cached is not None and cached[0] == fingerprint:
             return cached[1]
         text = read_text(path)
-        if text is not None and holding not in text:
+        if text is None or holding not in text:
             return _NOTHING
-        reading = _NOTHING if text is None else read_entries(text)
-        self._cache[path] = stamp, reading
+        reading = read_entries(text)
+        self._cache[path] = fingerprint, reading
         return reading
-
-
-def _stamp_of(path: Path) -> _Stamp | None:
-    try:
-        status = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise StorageError(f"cannot look at {path}: {error.strerror or error}") from error
-    return status.st_mtime_ns, status.st_size, status.st_ino

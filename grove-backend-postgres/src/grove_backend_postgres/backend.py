@@ -39,17 +39,6 @@ NAME: Final = "postgres"
 _WRITE_SECONDS: Final = 60.0
 _STATUS_SECONDS: Final = 3.0
 _SEARCH_SECONDS: Final = 12.0
-_CAPABILITIES: Final = frozenset(
-    {
-        Capability.GET,
-        Capability.ITERATE,
-        Capability.SET_STATUS,
-        Capability.FILES,
-        Capability.CHANGES,
-        Capability.SLOW,
-        Capability.SYNCHRONISE,
-    }
-)
 
 
 def utc_now() -> datetime:
@@ -60,6 +49,19 @@ def utc_now() -> datetime:
 class PostgresBackend:
     """Learnings in a database, and what this machine knows of it."""
 
+    name = NAME
+    capabilities = frozenset(
+        {
+            Capability.GET,
+            Capability.ITERATE,
+            Capability.SET_STATUS,
+            Capability.FILES,
+            Capability.CHANGES,
+            Capability.SLOW,
+            Capability.SYNCHRONISE,
+        }
+    )
+
     def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = utc_now) -> None:
         self._team = Team(context)
         self._in_hook = context.in_hook
@@ -69,16 +71,6 @@ class PostgresBackend:
         self._line = Line(self._paths, self._record, clock)
         self._writing: tuple[Store, float] | None = None
         self._hang_up: Callable[[], object] = bool
-
-    @property
-    def name(self) -> str:
-        """The backend's name."""
-        return NAME
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What it can do besides write, search and ping."""
-        return _CAPABILITIES
 
     def write(self, learning: Learning) -> Receipt:
         """Keep a learning here, unless its id is known, and bring it to the database."""
