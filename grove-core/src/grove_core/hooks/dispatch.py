@@ -37,9 +37,13 @@ _GRACE_SECONDS: Final = 0.5
 _SIGNALS: Final = {signal.ITIMER_PROF: signal.SIGPROF, signal.ITIMER_REAL: signal.SIGALRM}
 # Of events whose module is not called as they are.
 _MODULES: Final = {
+    HookEvent.SESSION_START: "session",
     HookEvent.USER_PROMPT_SUBMIT: "user_prompt",
-    HookEvent.POST_TOOL_USE_FAILURE: "post_tool_use",
-    HookEvent.TASK_COMPLETED: "pre_tool_use",
+    HookEvent.PRE_TOOL_USE: "tool_use",
+    HookEvent.POST_TOOL_USE: "tool_use",
+    HookEvent.POST_TOOL_USE_FAILURE: "tool_use",
+    HookEvent.TASK_COMPLETED: "tool_use",
+    HookEvent.SESSION_END: "session",
 }
 
 

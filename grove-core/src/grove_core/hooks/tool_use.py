@@ -1,15 +1,16 @@
-"""PostToolUse and PostToolUseFailure: announced closes are confirmed or dropped."""
+"""Tool calls: a close is noted before the call, which always proceeds, and confirmed after it."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
-from grove_core.model.session import Session
-from grove_core.model.ticket import CloseIntent, ToolCall
-from grove_core.services.closes import ask_about, resolve
-from grove_core.services.sessions import SessionUpdate, new_session, update_session
+from grove_core.model.session import EventType, Session
+from grove_core.model.ticket import CloseIntent, TicketClose, ToolCall
+from grove_core.services.closes import ask_about, resolve, worth_noting
+from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
 if TYPE_CHECKING:
     from grove_core.project import Project
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def handle(project: "Project", call: HookInput) -> Answer:
-    """Confirm what a call announced, and show what is known of a file that it has touched."""
+    """Note or confirm closes, and show what is known of a file that a call has touched."""
+    if call.result is None:
+        _announce(project, call)
+        return SILENCE
     _resolve(project, call)
     if not call.touched_file:
         return SILENCE
@@ -39,6 +43,66 @@ def _with_fast_path(project: "Project", call: HookInput) -> Session:
         literals=tickets.literals(),
     )
     return session
+
+
+def _announce(project: "Project", call: HookInput) -> None:
+    """Note which tickets a call would close."""
+    if call.tool is None:
+        return
+    tool, tickets = call.tool, project.tickets(call.cwd, call.session_id)
+    closes = tickets.announced(tool)
+    # The file is missing when grove was installed in mid-session, or its cache was deleted.
+    has_file = project.prefilter.exists(call.session_id)
+    if has_file:
+        session = project.session(call.session_id) if closes else None
+        if not closes or (session is not None and not worth_noting(closes, session)):
+            return
+
+    def change(stored: Session) -> SessionUpdate:
+        noted = worth_noting(closes, stored)
+        return _note(project, stored, tool, noted, call) if noted else SessionUpdate(session=stored)
+
+    update_session(
+        project,
+        new_session(project, call),
+        change,
+        cause="close_announced",
+        literals=None if has_file else tickets.literals(),
+    )
+
+
+def _note(
+    project: "Project",
+    session: Session,
+    tool: ToolCall,
+    closes: Sequence[TicketClose],
+    call: HookInput,
+) -> SessionUpdate:
+    """Add an intent, once per call; what an open intent announces already is not added again."""
+    key = tool.use_id or f"{tool.name}:{'/'.join(sorted(str(one.ticket_id) for one in closes))}"
+    if any(intent.key == key for intent in session.intents):
+        return SessionUpdate(session=session)
+    intent = CloseIntent(
+        key=key,
+        # What is written or run may be megabytes, and nobody needs it again.
+        call=evolve(tool, input={}),
+        closes=tuple(closes),
+        recorded_at=project.now,
+        prompt_id=call.prompt_id or session.prompt_id,
+        agent_id=call.agent_id,
+    )
+    trace = [
+        trace_event(
+            EventType.TICKET_CLOSE_DETECTED,
+            project.now,
+            effect="reopens" if one.reopens else None,
+            system=one.system,
+            ticket=one.ticket_id or "unknown",
+            call=key,
+        )
+        for one in closes
+    ]
+    return SessionUpdate(session=evolve(session, intents=(*session.intents, intent)), trace=trace)
 
 
 def _resolve(project: "Project", call: HookInput) -> None:
