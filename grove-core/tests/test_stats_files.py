@@ -134,11 +134,3 @@ def test_a_broken_cache(project, damage):
     with project.log.open("ab") as file:
         file.write(lines(300, 302))
     assert project.is_right().events == 302
-
-
-def test_files_of_an_older_grove_are_removed(project):
-    for name in ("index.sqlite", "stats.sqlite-wal"):
-        (project.cache.parent / name).write_bytes(b"old")
-    project.cache.unlink()
-    project.is_right()
-    assert [one.name for one in project.cache.parent.iterdir()] == ["cache.sqlite"]

@@ -42,7 +42,8 @@ _SILENT: Final = (
     " to rate; to send ratings that take longer: --file -"
 )
 _KEYS: Final = "y useful  n not useful  s skip  o open  b back  q quit"
-_ANSWERS: Final = {"y": (True, "useful"), "n": (False, "not useful"), "s": (None, "skipped")}
+_ANSWERS: Final = {"y": True, "n": False, "s": None}
+_NAMES: Final = {"y": "useful", "n": "not useful", "s": "skipped", "b": "back"}
 _QUIT: Final = ("q", "\x04")
 _ESCAPE: Final = "\x1b"
 _READ_SIZE: Final = 64
@@ -176,29 +177,22 @@ def _ask(questions: Sequence[Question]) -> list[Rating]:
                 break
             if key == "o":
                 _show_details(questions[len(answers)], console)
-            elif _apply(key, answers, console):
-                if len(answers) == len(questions):
-                    break
-                _show(questions, answers, console)
+                continue
+            if key in _ANSWERS:
+                answers.append(_ANSWERS[key])
+            elif key == "b" and answers:
+                answers.pop()
+            else:
+                continue
+            console.print(f"→ {_NAMES[key]}", style="dim")
+            if len(answers) == len(questions):
+                break
+            _show(questions, answers, console)
     return [
         Rating(learning_id=one.found.hit.learning.id, useful=useful)
         for one, useful in zip(questions, answers, strict=False)
         if useful is not None
     ]
-
-
-def _apply(key: str, answers: list[bool | None], console: "Console") -> bool:
-    """Give an answer or take the last one back; other keys do nothing."""
-    text = "back"
-    if key in _ANSWERS:
-        answer, text = _ANSWERS[key]
-        answers.append(answer)
-    elif key == "b" and answers:
-        answers.pop()
-    else:
-        return False
-    console.print(f"→ {text}", style="dim")
-    return True
 
 
 @contextmanager

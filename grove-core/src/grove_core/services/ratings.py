@@ -1,7 +1,7 @@
 """Rating learnings: which to ask about, what was answered, and keeping it in the event logs."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from hashlib import sha256
 from math import log2
@@ -78,7 +78,10 @@ def read_ratings(data: bytes) -> RatingsRead:
 
 def keep_ratings(project: Project, ratings: Sequence[Rating]) -> RatingOutcome:
     """Write ratings into the log of the project, or of the user for personal learnings."""
-    areas = _areas_of(project, [one.learning_id for one in ratings])
+    areas: dict[str, Area] = {}
+    for one in ratings:
+        if (found := project.library.get(one.learning_id)) is not None:
+            areas[one.learning_id] = found.area
     known = [one for one in ratings if one.learning_id in areas]
     for area in Area:
         events = [
@@ -94,25 +97,19 @@ def keep_ratings(project: Project, ratings: Sequence[Rating]) -> RatingOutcome:
     return RatingOutcome(counted=known, unknown=unknown)
 
 
-def _areas_of(project: Project, ids: Sequence[str]) -> Mapping[str, Area]:
-    """Find whose learnings these are; what no backend has is left out."""
-    wanted = set(ids)
-    listed = project.library.iterate() if wanted else ()
-    areas = {one.hit.learning.id: one.area for one in listed if one.hit.learning.id in wanted}
-    for learning_id in wanted - set(areas):
-        found = project.library.get(learning_id)
-        if found is not None:
-            areas[learning_id] = found.area
-    return areas
-
-
 # --- which to ask about ---------------------------------------------------------------------------
 
 
 def sample(learnings: Iterable[LearningStats], limit: int, day: date) -> tuple[LearningStats, ...]:
     """Choose learnings to be rated: the same all day long, and others on other days."""
     known = sorted(learnings, key=lambda one: one.learning_id)
-    by_worth = sorted(known, key=lambda one: -worth_of_rating(one) * _jitter(one, day))
+
+    def worth(one: LearningStats) -> float:
+        # Learnings of much the same worth change places from day to day.
+        jitter = 1 - _JITTER + 2 * _JITTER * _chance(one, day, "worth")
+        return worth_of_rating(one) * jitter
+
+    by_worth = sorted(known, key=worth, reverse=True)
     explored = min((limit + day.toordinal() % _EXPLORED) // _EXPLORED, limit)
     chosen = by_worth[: limit - explored]
     rest = by_worth[limit - explored :]
@@ -126,11 +123,6 @@ def worth_of_rating(stats: LearningStats) -> float:
     observed = Share(stats.hits.count + rated.count, stats.hits.total + rated.total)
     low, high = observed.interval or (0.0, 1.0)
     return (high - low) * log2(2 + stats.surfaced) / (1 + rated.total) ** 2
-
-
-def _jitter(stats: LearningStats, day: date) -> float:
-    """Change places among learnings of much the same worth."""
-    return 1 - _JITTER + 2 * _JITTER * _chance(stats, day, "worth")
 
 
 def _chance(stats: LearningStats, day: date, purpose: str) -> float:

@@ -100,9 +100,7 @@ WHERE status = 'active' AND surfaced >= :showings AND referenced <= :rate * surf
 ORDER BY surfaced DESC, referenced, catalogue.name
 """
 # Nothing that is younger can be stale; the rule itself is that of `stats.decay`.
-_OLD: Final = f"""{_RECORDS}
-WHERE status = 'active' AND (scope = 'personal') = ? AND created < ?
-"""
+_OLD: Final = f"{_RECORDS} WHERE status = 'active' AND created < ?"
 _TOTALS: Final = """
 SELECT total(surfaced), total(referenced), total(dismissed), total(corrected), total(useful),
     total(useless), total(min(surfaced, referenced))
@@ -266,71 +264,63 @@ def _count(
     connection: sqlite3.Connection, now: datetime, rule: DecayRule, personal_rule: DecayRule
 ) -> Statistics:
     """Count everything."""
-    counters = dict(connection.execute("SELECT name, sum(number) FROM counter GROUP BY name"))
-    overshown = connection.execute(_OVERSHOWN, TRIGGERS["over_surfaced"].limits).fetchall()
-    stale = sorted(
-        (
-            *_going_stale(connection, now, rule, personal=False),
-            *_going_stale(connection, now, personal_rule, personal=True),
-        ),
-        key=lambda one: (one.days_left, one.learning_id),
-    )
+    ask = connection.execute
+    counters = Counter(dict(ask("SELECT name, sum(number) FROM counter GROUP BY name")))
+    overshown = ask(_OVERSHOWN, TRIGGERS["over_surfaced"].limits).fetchall()
+    stale = _going_stale(connection, now, rule, personal_rule)
+    last_month = {"today": _day_of(now), "days": TREND_DAYS}
     return Statistics(
         now=now,
         records=_StoredRecords(connection),
-        by_status=dict(connection.execute("SELECT status, count(*) FROM catalogue GROUP BY 1")),
-        by_criterion=_by_criterion(connection),
-        top=tuple(map(_record_of, connection.execute(_TOP))),
+        by_status=dict(ask("SELECT status, count(*) FROM catalogue GROUP BY 1")),
+        by_criterion=Counter(
+            one for (criteria,) in ask("SELECT criteria FROM catalogue") for one in criteria.split()
+        ),
+        top=tuple(map(_record_of, ask(_TOP))),
         overshown=tuple(map(_record_of, overshown[:_MOST_OVERSHOWN])),
         overshown_count=len(overshown),
         usage=_usage(connection),
         categories=_groups(connection, "category", now),
         scopes=_groups(connection, "scope", now),
         weeks=_weeks(connection, now),
-        reflections=_reflections(counters),
-        write_gate=_write_gate(connection, counters),
+        reflections=ReflectionStats(
+            submissions=counters["submissions"],
+            completed=counters["completed"],
+            candidates=counters["candidates"],
+            accepted=counters["accepted"],
+            by_backend=_named(counters, "backend:"),
+        ),
+        write_gate=WriteGateStats(
+            passed=Share(counters["accepted"], counters["candidates"]),
+            rejected_by_stage=_named(counters, "rejected:"),
+            misses=tuple(
+                RetrospectiveMiss(summary, instant(refused), name, instant(accepted))
+                for summary, refused, name, accepted in ask("SELECT * FROM miss")
+            ),
+        ),
         skips=_skips(connection, counters),
         gate=GateStats(
             by_outcome=_named(counters, "gate:"),
-            precision=Share(counters.get("blocked_and_reflected", 0), counters.get("blocked", 0)),
+            precision=Share(counters["blocked_and_reflected"], counters["blocked"]),
         ),
-        edges=_edges(connection, now),
-        cross_pollination=_cross_pollination(connection),
+        edges=Edges(*map(int, ask(_EDGES, last_month).fetchone())),
+        cross_pollination=tuple(
+            CrossPollination(
+                *(name, summary, ticket, others),
+                tuple(one for (one,) in ask(_EXAMPLES, (learning, ticket, _MOST_EXAMPLES))),
+            )
+            for learning, name, summary, ticket, others in ask(_OTHER_TICKETS, (_MOST_NAMED,))
+        ),
         going_stale=tuple(stale[:_MOST_NAMED]),
         going_stale_count=len(stale),
-        log=_log(connection, counters.get("events", 0)),
+        log=_log(connection, counters["events"]),
     )
-
-
-def _by_criterion(connection: sqlite3.Connection) -> dict[str, int]:
-    numbers: Counter[str] = Counter()
-    claims = "SELECT criteria, count(*) FROM catalogue GROUP BY 1"
-    for criteria, number in connection.execute(claims):
-        for criterion in criteria.split():
-            numbers[criterion] += number
-    return dict(numbers)
 
 
 def _usage(connection: sqlite3.Connection) -> UsageStats:
     *totals, hits = map(int, connection.execute(_TOTALS).fetchone())
     numbers = dict(zip(UsageStats._fields, totals, strict=False))
     return UsageStats(**numbers, hits=Share(hits, totals[0]))
-
-
-def _reflections(counters: Mapping[str, int]) -> ReflectionStats:
-    numbers = {name: counters.get(name, 0) for name in ReflectionStats._fields[:4]}
-    return ReflectionStats(**numbers, by_backend=_named(counters, "backend:"))
-
-
-def _write_gate(connection: sqlite3.Connection, counters: Mapping[str, int]) -> WriteGateStats:
-    return WriteGateStats(
-        passed=Share(counters.get("accepted", 0), counters.get("candidates", 0)),
-        rejected_by_stage=_named(counters, "rejected:"),
-        misses=tuple(
-            RetrospectiveMiss(summary, instant(refused), name, instant(accepted))
-            for summary, refused, name, accepted in connection.execute("SELECT * FROM miss")
-        ),
-    )
 
 
 def _skips(connection: sqlite3.Connection, counters: Mapping[str, int]) -> SkipStats:
@@ -355,32 +345,20 @@ def _named(counters: Mapping[str, int], prefix: str) -> dict[str, int]:
     }
 
 
-def _edges(connection: sqlite3.Connection, now: datetime) -> Edges:
-    terms = {"today": _day_of(now), "days": TREND_DAYS}
-    return Edges(*map(int, connection.execute(_EDGES, terms).fetchone()))
-
-
-def _cross_pollination(connection: sqlite3.Connection) -> tuple[CrossPollination, ...]:
-    found = []
-    rows = connection.execute(_OTHER_TICKETS, (_MOST_NAMED,)).fetchall()
-    for key, name, summary, ticket, others in rows:
-        examples = connection.execute(_EXAMPLES, (key, ticket, _MOST_EXAMPLES))
-        named = tuple(one for (one,) in examples)
-        found.append(CrossPollination(name, summary, ticket, others, named))
-    return tuple(found)
-
-
 def _going_stale(
-    connection: sqlite3.Connection, now: datetime, rule: DecayRule, *, personal: bool
+    connection: sqlite3.Connection, now: datetime, rule: DecayRule, personal_rule: DecayRule
 ) -> list[GoingStale]:
-    youngest = microseconds(now - timedelta(days=rule.passive_days - stale_days(rule.passive_days)))
+    """Find the learnings that are due soon, the soonest first."""
+    shortest = min(rule.passive_days, personal_rule.passive_days)
+    youngest = microseconds(now - timedelta(days=shortest - stale_days(shortest)))
     found = []
-    for record in map(_record_of, connection.execute(_OLD, (personal, youngest))):
-        verdict = assess_decay(record.created, record.status, record.stats, now, rule)
+    for record in map(_record_of, connection.execute(_OLD, (youngest,))):
+        its_rule = personal_rule if record.scope == "personal" else rule
+        verdict = assess_decay(record.created, record.status, record.stats, now, its_rule)
         if verdict.is_stale:
             stale = record.learning_id, record.summary, verdict.last_verified, verdict.days_left
             found.append(GoingStale(*stale))
-    return found
+    return sorted(found, key=lambda one: (one.days_left, one.learning_id))
 
 
 def _log(connection: sqlite3.Connection, events: int) -> LogStats:
@@ -429,27 +407,23 @@ def _weeks(connection: sqlite3.Connection, now: datetime) -> tuple[WeekStats, ..
     today = _day_of(now)
     this = (today + _MONDAY) // 7
     terms = {"today": today, "first": (this - MOST_WEEKS + 1) * 7 - _MONDAY}
-    found: dict[int, dict[str, int]] = {}
+    found: dict[int, Counter[str]] = {}
     for week, name, number, shown in connection.execute(_WEEKS, terms):
-        numbers = found.setdefault(week, {})
-        kind = "skips" if name.startswith("skip:") else name
-        numbers[kind] = numbers.get(kind, 0) + number
-        numbers["shown"] = numbers.get("shown", 0) + shown
+        numbers = found.setdefault(week, Counter())
+        numbers["skips" if name.startswith("skip:") else name] += number
+        numbers["shown"] += shown
     return tuple(
-        _week(week, found.get(week, {})) for week in range(min(found, default=this), this + 1)
-    )
-
-
-def _week(week: int, numbers: Mapping[str, int]) -> WeekStats:
-    shown = numbers.get("shown", 0)
-    return WeekStats(
-        start=_EPOCH + timedelta(days=week * 7 - _MONDAY),
-        hits=Share(min(numbers.get("used", 0), shown), shown),
-        reflections=numbers.get("submissions", 0),
-        candidates=numbers.get("candidates", 0),
-        accepted=numbers.get("accepted", 0),
-        skips=numbers.get("skips", 0),
-        blocks=numbers.get("blocked", 0),
+        WeekStats(
+            start=_EPOCH + timedelta(days=week * 7 - _MONDAY),
+            hits=Share(min(numbers["used"], numbers["shown"]), numbers["shown"]),
+            reflections=numbers["submissions"],
+            candidates=numbers["candidates"],
+            accepted=numbers["accepted"],
+            skips=numbers["skips"],
+            blocks=numbers["blocked"],
+        )
+        for week in range(min(found, default=this), this + 1)
+        for numbers in (found.get(week, Counter()),)
     )
 
 
