@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from grove_core.interchange.entries import Origin
 from grove_core.interchange.older_grove import read_older_learnings
 from grove_core.model.learning import LearningStatus
 
 SAMPLES = Path(__file__).parents[2] / "tests" / "data" / "interchange" / "older-grove"
+ORIGIN = Origin("learnings.md")
 
 
 def sample(name):
@@ -18,8 +20,7 @@ def sample(name):
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_learnings_keep_their_fields_ids_statuses_and_origins(line_end):
     text = sample("learnings.md")
-    reading = read_older_learnings(text.replace("\n", line_end))
-    first, second, third = reading.entries
+    first, second, fault, third = read_older_learnings(text.replace("\n", line_end), ORIGIN)
     assert first.learning_id == "cl_20260206_001"
     assert (
         first.fields["summary"] == "OrderList#index asks the database once a row | twice with notes"
@@ -42,12 +43,11 @@ def test_learnings_keep_their_fields_ids_statuses_and_origins(line_end):
     assert third.fields["criteria_met"] == ["stable_fact"]
     assert [note.partition(":")[0] for note in third.notes] == ["criteria_met", "tags"]
     # An entry without a summary is a fault with its line.
-    (fault,) = reading.left_out
     assert fault.is_fault
     assert text.splitlines()[fault.line - 1] == "## cl_20260207_002"
 
 
 def test_the_current_layout_is_named_and_not_read():
-    reading = read_older_learnings("### [cl_20260101_k3f9a2] Words\n- **Category:** pitfall\n")
-    assert reading.entries == ()
-    assert "grove export" in reading.left_out[0].reason
+    text = "### [cl_20260101_k3f9a2] Words\n- **Category:** pitfall\n"
+    (one,) = read_older_learnings(text, ORIGIN)
+    assert "grove export" in one.reason

@@ -15,7 +15,7 @@ from grove_core import Hit, LearningStatus, Scope
 from grove_core.interchange.jsonl import write_jsonl
 from grove_core.memory.sanitize import clean_hit
 from grove_core.project import Project
-from grove_core.services.imports import ImportFormat, import_learnings
+from grove_core.services.imports import import_learnings
 from grove_core.testing.strategies import learnings
 
 SAMPLES = Path(__file__).parents[1] / "data" / "interchange"
@@ -175,7 +175,7 @@ def test_an_export_is_imported_without_any_loss(tmp_path_factory, some, data):
     project = Project(project, environment, datetime(2030, 1, 1, tzinfo=UTC))
     done = import_learnings(
         project,
-        ImportFormat.JSONL,
+        "jsonl",
         path,
         scope=Scope.PROJECT,
         dry_run=False,

@@ -10,11 +10,11 @@ from grove_core.cli.progress import name_slow_backend, progress
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError
 from grove_core.model.learning import Scope
-from grove_core.services.imports import ImportFormat, import_learnings
+from grove_core.services.imports import FORMATS, import_learnings
 
 
 @click.command("import")
-@click.argument("form", metavar="FORMAT", type=click.Choice([one.value for one in ImportFormat]))
+@click.argument("form", metavar="FORMAT", type=click.Choice(list(FORMATS)))
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--scope",
@@ -36,13 +36,13 @@ def command(invocation: Invocation, *, form: str, path: Path, scope: str, dry_ru
     is, so an import may be repeated. The files are only read. Exit code 1 when something was
     refused.
     """
-    project, kind, usual = invocation.project, ImportFormat(form), Scope(scope)
+    project, usual = invocation.project, Scope(scope)
     if not dry_run:
         name_slow_backend(project.library)
     try:
         with progress() as begin:
             return import_learnings(
-                project, kind, path, scope=usual, dry_run=dry_run, progress=begin
+                project, form, path, scope=usual, dry_run=dry_run, progress=begin
             )
     except KeyboardInterrupt:
         raise GroveError(

@@ -3,25 +3,32 @@
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from grove_core.clock import parse_instant
-from grove_core.model.learning import SUMMARY_LENGTH_MAX, Category, Criterion, LearningStatus
+from grove_core.model.learning import Category, Criterion, LearningStatus
 from grove_core.model.value import Value, frozen
 from grove_core.reflection.candidates import clean_tag, listed, read_enum
-from grove_core.text import clean_line, one_line, shorten
+from grove_core.text import clean_line
 
 # A secret in it must be recognised, so not only what is shown of it is kept.
 _LONGEST_TITLE: Final = 10_000
 _MOST_TAGS: Final = 4
 _TAG_LENGTHS: Final = range(4, 25)
 _SPARE_TAG: Final = "imported"
-_SENTENCE: Final = re.compile(r".{20,}?[.!?](?=\s|$)")
+
+
+class Origin(NamedTuple):
+    """Where a text came from; ``path`` is relative to the project, empty outside of it."""
+
+    name: str
+    folder: str = ""
+    path: str = ""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Entry(Value):
-    """Something that may become a learning."""
+    """Something that may become a learning, or with a reason why it cannot."""
 
     line: int
     fields: Mapping[str, Any]
@@ -31,47 +38,14 @@ class Entry(Value):
     ticket_id: str | None = None
     session_id: str | None = None
     notes: tuple[str, ...] = ()
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class LeftOut(Value):
-    """A piece of the source that is no learning, or a fault: one that cannot be read as one."""
-
-    line: int
-    title: str
-    reason: str
+    reason: str = ""
     is_fault: bool = False
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class Reading(Value):
-    """What a text holds, in the order of its lines."""
-
-    entries: tuple[Entry, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class Origin(Value):
-    """Where a text came from; ``path`` is relative to the project, empty outside of it."""
-
-    name: str
-    folder: str = ""
-    path: str = ""
-
-
-def reading_of(*pieces: Entry | LeftOut) -> Reading:
-    """Sort what was read."""
-    return Reading(
-        entries=tuple(one for one in pieces if isinstance(one, Entry)),
-        left_out=tuple(one for one in pieces if isinstance(one, LeftOut)),
-    )
-
-
-def left_out(line: int, text: str, reason: str, *, is_fault: bool = False) -> LeftOut:
-    """Leave a piece of the source out."""
-    title = clean_line(text, _LONGEST_TITLE)
-    return LeftOut(line=line, title=title, reason=reason, is_fault=is_fault)
+def left_out(line: int, text: str, reason: str, *, is_fault: bool = False) -> Entry:
+    """Leave a piece of the source out: it is no learning, or a fault, which cannot be read."""
+    fields = {"summary": clean_line(text, _LONGEST_TITLE)}
+    return Entry(line=line, fields=fields, reason=reason, is_fault=is_fault)
 
 
 def read_instant(raw: object) -> datetime | None:
@@ -82,13 +56,6 @@ def read_instant(raw: object) -> datetime | None:
         return parse_instant(raw) if isinstance(raw, str) else None
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def first_sentence(text: str) -> str:
-    """Make a summary of the beginning of a text."""
-    line = one_line(text.strip().partition("\n\n")[0])
-    match = _SENTENCE.match(line)
-    return shorten(line if match is None else match[0], SUMMARY_LENGTH_MAX)
 
 
 def tags_from(*texts: str) -> list[str]:

@@ -1,6 +1,7 @@
 """JSON Lines: what ``grove export`` writes, and simpler files of other programs."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -10,18 +11,14 @@ from grove_core.codec import learning_to_dict
 from grove_core.identifiers import is_learning_id, is_session_id
 from grove_core.interchange.entries import (
     Entry,
-    LeftOut,
     Origin,
-    Reading,
     complete,
-    first_sentence,
     left_out,
     read_instant,
-    reading_of,
 )
-from grove_core.model.learning import Learning, LearningStatus
+from grove_core.model.learning import SUMMARY_LENGTH_MAX, Learning, LearningStatus
 from grove_core.reflection.candidates import CANDIDATE_FIELDS, kind_of, listed, read_enum
-from grove_core.text import clean_line, is_conflict_marker, one_line
+from grove_core.text import clean_line, is_conflict_marker, one_line, shorten
 
 # What other programs call our fields, the likeliest first.
 _ALSO: Final[Mapping[str, str]] = {
@@ -40,16 +37,17 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     one.name: (one.name, *_ALSO.get(one.name, "").split()) for one in fields(Learning)
 }
 _KNOWN: Final = frozenset(name for names in _NAMES.values() for name in names)
+_SENTENCE: Final = re.compile(r".{20,}?[.!?](?=\s|$)")
 _LONGEST_TICKET: Final = 200
 
 
-def read_jsonl(text: str, origin: Origin) -> Reading:
+def read_jsonl(text: str, origin: Origin) -> list[Entry]:
     """Read a file of JSON Lines."""
     lines = enumerate(text.split("\n"), start=1)
-    return reading_of(*(_read_line(at, line, origin) for at, line in lines if line.strip()))
+    return [_read_line(at, line, origin) for at, line in lines if line.strip()]
 
 
-def _read_line(number: int, line: str, origin: Origin) -> Entry | LeftOut:
+def _read_line(number: int, line: str, origin: Origin) -> Entry:
     if is_conflict_marker(line.encode("utf-8", "surrogateescape")):
         return left_out(number, line, "a conflict marker of git; both sides were read")
     try:
@@ -98,7 +96,9 @@ def _one_text_as_two(content: dict[str, Any], origin: Origin) -> list[str]:
     if len(texts) != 1 or not isinstance(texts[0], str):
         return []
     [text] = texts
-    content["summary"] = first_sentence(text)
+    line = one_line(text.strip().partition("\n\n")[0])
+    first = _SENTENCE.match(line)
+    content["summary"] = shorten(line if first is None else first[0], SUMMARY_LENGTH_MAX)
     if content["summary"] != one_line(text):
         content["detail"] = text
         return ["summary: the first sentence of the text"]

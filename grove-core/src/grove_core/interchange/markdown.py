@@ -7,10 +7,8 @@ from typing import Any, Final, NamedTuple
 from grove_core.interchange.entries import (
     Entry,
     Origin,
-    Reading,
     left_out,
     read_instant,
-    reading_of,
     tags_from,
 )
 from grove_core.model.learning import (
@@ -80,7 +78,7 @@ class _Section(NamedTuple):
 # --- a document -----------------------------------------------------------------------------------
 
 
-def read_document(text: str, origin: Origin) -> Reading:
+def read_document(text: str, origin: Origin) -> list[Entry]:
     """Read a document: YAML front matter by PyYAML, a title, the text."""
     values, body, problem = _front_matter(text)
     body = _COMMENT.sub("", body).strip()
@@ -88,11 +86,11 @@ def read_document(text: str, origin: Origin) -> Reading:
     titles = (*(_text(values.get(name)) for name in _TITLES), *(one.title for one in sections))
     title = next(filter(None, titles), "")
     if not values and not problem and (reason := _why_no_lesson(body, origin)):
-        return reading_of(left_out(1, origin.name, reason))
+        return [left_out(1, origin.name, reason)]
     if not title or not body:
         reason = "it has no title; give it one" if body else "it has no text below its title"
-        return reading_of(left_out(1, origin.name, reason, is_fault=True))
-    return reading_of(_entry(title, values, sections, origin, problem))
+        return [left_out(1, origin.name, reason, is_fault=True)]
+    return [_entry(title, values, sections, origin, problem)]
 
 
 def _front_matter(text: str) -> tuple[dict[str, Any], str, str]:
@@ -231,15 +229,6 @@ def _texts(raw: object) -> list[str]:
 
 # --- the page -------------------------------------------------------------------------------------
 
-_CATEGORY_TITLES: Final = {
-    Category.PATTERN: "Patterns",
-    Category.PITFALL: "Pitfalls",
-    Category.CONVENTION: "Conventions",
-    Category.DEPENDENCY: "Dependencies",
-    Category.PROCESS: "Process",
-    Category.DOMAIN: "Domain",
-    Category.DEBUGGING: "Debugging",
-}
 _SPECIAL: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#"})
 # CommonMark: from a row of backquotes to the next row of the same length.
 _CODE: Final = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
@@ -247,14 +236,14 @@ _CODE: Final = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
 
 def write_markdown(learnings: Iterable[Learning], project: str) -> str:
     """Write learnings as a page for people, by category, in the order given."""
-    by_category: dict[Category, list[str]] = {one: [] for one in _CATEGORY_TITLES}
+    by_category: dict[Category, list[str]] = {one: [] for one in Category}
     for learning in learnings:
         quoted = "\n".join(f"> {line}".rstrip() for line in learning.detail.split("\n"))
         text = f"### {_escaped(learning.summary)}\n\n{_facts(learning)}\n\n{quoted}"
         by_category[learning.category].append(text)
     parts = [f"# Learnings of {_escaped(project)}"]
     for category, texts in by_category.items():
-        parts += [f"## {_CATEGORY_TITLES[category]}", *texts] if texts else []
+        parts += [f"## {category.value.capitalize()}", *texts] if texts else []
     return "\n\n".join(parts) + "\n"
 
 

@@ -8,12 +8,10 @@ from typing import Any, Final
 from grove_core.identifiers import is_learning_id, is_session_id
 from grove_core.interchange.entries import (
     Entry,
-    LeftOut,
-    Reading,
+    Origin,
     complete,
     left_out,
     read_instant,
-    reading_of,
 )
 from grove_core.model.learning import DETAIL_LENGTH_MAX, LearningStatus, Scope
 from grove_core.reflection.candidates import read_enum
@@ -25,7 +23,7 @@ _CURRENT: Final = re.compile(r"### \[[A-Za-z0-9_-]+\]")
 _RULE: Final = "---"
 
 
-def read_older_learnings(text: str) -> Reading:
+def read_older_learnings(text: str, _: Origin) -> list[Entry]:
     """Read a file of learnings of the older program."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     starts = [*_starts(lines), len(lines)]
@@ -37,7 +35,7 @@ def read_older_learnings(text: str) -> Reading:
             " what `grove import jsonl` reads"
         )
         pieces.append(left_out(current + 1, lines[current], reason, is_fault=True))
-    return reading_of(*pieces)
+    return pieces
 
 
 def _starts(lines: Sequence[str]) -> Iterator[int]:
@@ -52,7 +50,7 @@ def _starts(lines: Sequence[str]) -> Iterator[int]:
     return reversed(starts)
 
 
-def _read_entry(lines: Sequence[str], number: int) -> Entry | LeftOut:
+def _read_entry(lines: Sequence[str], number: int) -> Entry:
     heading = _HEADING.fullmatch(lines[0])
     fields, end = _read_fields(lines)
     if heading is None or "summary" not in fields:

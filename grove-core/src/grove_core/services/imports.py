@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from attrs import asdict, evolve, frozen
 
 from grove_core.errors import GroveError, StorageError
 from grove_core.identifiers import new_learning_id
-from grove_core.interchange.entries import Entry, LeftOut, Origin, Reading, left_out, reading_of
+from grove_core.interchange.entries import Entry, Origin, left_out
 from grove_core.interchange.jsonl import read_jsonl
 from grove_core.interchange.markdown import read_document
 from grove_core.interchange.older_grove import read_older_learnings
@@ -31,7 +31,7 @@ from grove_core.plugins.descriptors import ReflectionContext
 from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, readable_parts
 from grove_core.reflection.pipeline import WITHHELD, fingerprint, learning_from
-from grove_core.reflection.secrets import find_leak, objection_to
+from grove_core.reflection.secrets import objection_to
 from grove_core.services.candidates import plugins_check
 from grove_core.services.feedback import correct, log_corrections
 from grove_core.services.result import Line, Result
@@ -52,12 +52,18 @@ _LONGEST_PATH: Final = 4_096
 _CLOCK_SKEW: Final = timedelta(days=1)
 
 
-class ImportFormat(Enum):
-    """What can be imported."""
+class _Format(NamedTuple):
+    """What can be imported: the files of a folder, and how one is read."""
 
-    OLDER_GROVE = "older-grove"
-    MARKDOWN = "markdown"
-    JSONL = "jsonl"
+    files: str
+    read: Callable[[str, Origin], list[Entry]]
+
+
+FORMATS: Final[Mapping[str, _Format]] = {
+    "older-grove": _Format("*learnings.md", read_older_learnings),
+    "markdown": _Format("**/*.md", read_document),
+    "jsonl": _Format("*.jsonl", read_jsonl),
+}
 
 
 class ImportState(Enum):
@@ -70,16 +76,6 @@ class ImportState(Enum):
     LEFT_OUT = "left_out"
 
 
-_PATTERNS: Final = {
-    ImportFormat.OLDER_GROVE: "*learnings.md",
-    ImportFormat.MARKDOWN: "**/*.md",
-    ImportFormat.JSONL: "*.jsonl",
-}
-_READERS: Final[Mapping[ImportFormat, Callable[[str, Origin], Reading]]] = {
-    ImportFormat.OLDER_GROVE: lambda text, _: read_older_learnings(text),
-    ImportFormat.MARKDOWN: read_document,
-    ImportFormat.JSONL: read_jsonl,
-}
 _WORDS: Final = {
     ImportState.IMPORTED: "imported",
     ImportState.PRESENT: "there already",
@@ -124,7 +120,7 @@ class Outcome:
 
 def import_learnings(
     project: Project,
-    form: ImportFormat,
+    form: str,
     path: Path,
     *,
     scope: Scope,
@@ -133,40 +129,37 @@ def import_learnings(
 ) -> Result:
     """Import a file or a folder; what is there already is left as it is."""
     readings = [_read(form, one, project.root) for one in _files_of(form, path)]
-    entries = [entry for _, reading in readings for entry in reading.entries]
+    entries = [(place, entry) for place, read in readings for entry in read]
     advance = progress("entries", len(entries))
-    importer = _Importer(project, entries)
+    importer = _Importer(project, [entry for _, entry in entries])
     outcomes: list[Outcome] = []
-    for place, reading in readings:
-        found = [importer.leave_out(place, piece) for piece in reading.left_out]
-        for entry in reading.entries:
-            one = importer.evaluate(place, entry, scope)
-            if one.learning is not None and not dry_run:
-                one = _store(project, one, one.learning, form)
-            found.append(one)
-            advance()
-        outcomes += sorted(found, key=lambda one: one.line)
+    for place, entry in entries:
+        one = importer.evaluate(place, entry, scope)
+        if one.learning is not None and not dry_run:
+            one = _store(project, one, one.learning, form)
+        outcomes.append(one)
+        advance()
     outcomes = _supersede(project, outcomes, dry_run=dry_run)
     if not dry_run:
         deliver_outbox(project)
-    document = {"format": form.value, "path": path.absolute(), "dry_run": dry_run}
+    document = {"format": form, "path": path.absolute(), "dry_run": dry_run}
     return _result(outcomes, document)
 
 
 # --- files ----------------------------------------------------------------------------------------
 
 
-def _files_of(form: ImportFormat, path: Path) -> Sequence[Path]:
+def _files_of(form: str, path: Path) -> Sequence[Path]:
     """List the files of an import; links within a folder are not followed."""
     if not path.is_dir():
         return [path]
-    if form is ImportFormat.OLDER_GROVE and (path / ".grove").is_dir():
+    if (path / ".grove").is_dir():
         path = path / ".grove"
-    found = [one for one in sorted(path.glob(_PATTERNS[form])) if not one.is_symlink()]
+    found = [one for one in sorted(path.glob(FORMATS[form].files)) if not one.is_symlink()]
     parts = {one: one.relative_to(path).parts for one in found}
     found = [one for one in found if not any(map(_is_hidden, parts[one]))]
     if not found:
-        raise GroveError(f"{path} holds nothing to import ({_PATTERNS[form]})")
+        raise GroveError(f"{path} holds nothing to import ({FORMATS[form].files})")
     return found
 
 
@@ -174,20 +167,16 @@ def _is_hidden(part: str) -> bool:
     return part.startswith((".", "node_modules"))
 
 
-def _read(form: ImportFormat, path: Path, root: Path) -> tuple[str, Reading]:
+def _read(form: str, path: Path, root: Path) -> tuple[str, list[Entry]]:
     """Read a file, which is never changed; return how it is called and what it holds."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
     inside = absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else ""
-    origin = Origin(name=path.name, folder=absolute.parent.name, path=inside)
     try:
         text = (files.read_bytes(path) or b"").decode("utf-8-sig").replace("\r\n", "\n")
-        reading = _READERS[form](text, origin)
-    except UnicodeDecodeError as error:
-        reason = f"it is not UTF-8 from byte {error.start} on; save it as UTF-8"
-        reading = reading_of(left_out(1, path.name, reason, is_fault=True))
-    except StorageError as error:
-        reading = reading_of(left_out(1, path.name, str(error), is_fault=True))
-    return inside or str(path), reading
+        read = FORMATS[form].read(text, Origin(path.name, absolute.parent.name, inside))
+    except (UnicodeDecodeError, StorageError) as error:
+        read = [left_out(1, path.name, f"it cannot be read: {error}", is_fault=True)]
+    return inside or str(path), read
 
 
 # --- entries --------------------------------------------------------------------------------------
@@ -220,21 +209,15 @@ class _Importer:
         self._summaries[learning.id] = learning.summary
         self._by_content[fingerprint(learning)] = learning.id
 
-    def leave_out(self, path: str, piece: LeftOut) -> Outcome:
-        """Report a piece that is no entry."""
-        leaks = find_leak(piece.title, self._allowed) is not None
-        return Outcome(
-            path=path,
-            line=piece.line,
-            state=ImportState.REFUSED if piece.is_fault else ImportState.LEFT_OUT,
-            summary=WITHHELD if leaks else shorten(piece.title, _SHOWN),
-            reason=piece.reason,
-        )
-
     def evaluate(self, path: str, entry: Entry, scope: Scope) -> Outcome:
         """Return what is to become of an entry; a scope is for one that names none."""
         outcome = Outcome(path=path, line=entry.line, summary=WITHHELD)
-        if (leak := self._leak(entry)) is not None:
+        leak = self._leak(entry)
+        if entry.reason:
+            said = WITHHELD if leak else shorten(entry.fields["summary"], _SHOWN)
+            state = ImportState.REFUSED if entry.is_fault else ImportState.LEFT_OUT
+            return evolve(outcome, summary=said, state=state, reason=entry.reason)
+        if leak is not None:
             return outcome.refused(leak, Stage.SECRET)
         read = read_candidate({"scope": scope.value, **entry.fields}, root=self._project.root)
         if isinstance(read, Rejection):
@@ -244,13 +227,14 @@ class _Importer:
         candidate = read.candidate
         notes = (*entry.notes, *read.notes)
         outcome = evolve(outcome, summary=candidate.summary, notes=notes)
-        found = self._known(entry, candidate, outcome)
-        if found is not None:
+        if (found := self._known(entry, candidate, outcome)) is not None:
             return found
-        if (objection := self._plugins_check(candidate)) is not None:
-            return outcome.refused(objection, Stage.PLUGIN)
-        if (reason := why_not_stored(self._project, candidate.scope)) is not None:
-            return outcome.refused(Rejection(reason=reason, field="scope"), Stage.ROUTING)
+        objection, stage = self._plugins_check(candidate), Stage.PLUGIN
+        reason = why_not_stored(self._project, candidate.scope) if objection is None else None
+        if reason is not None:
+            objection, stage = Rejection(reason=reason, field="scope"), Stage.ROUTING
+        if objection is not None:
+            return outcome.refused(objection, stage)
         learning = self._learning(entry, candidate)
         self._remember(learning)
         if learning.status is LearningStatus.ACTIVE:
@@ -324,12 +308,12 @@ def _suffix_of(digest: str) -> str:
 # --- storing --------------------------------------------------------------------------------------
 
 
-def _store(project: Project, outcome: Outcome, learning: Learning, form: ImportFormat) -> Outcome:
+def _store(project: Project, outcome: Outcome, learning: Learning, form: str) -> Outcome:
     is_active = learning.status is LearningStatus.ACTIVE
     if is_active and project.now - learning.timestamp > _CLOCK_SKEW:
         # Its decay starts now, or the next session would archive it unseen. First of all, should
         # the process end in between: an event of nothing does no harm.
-        reason = f"imported from {form.value}"
+        reason = f"imported from {form}"
         event = Restored(ts=project.now, learning_id=learning.id, reason=reason)
         project.log_events([event], personal=learning.scope is Scope.PERSONAL)
     try:
