@@ -29,8 +29,6 @@ from grove_core.model.events import EVENT_TYPES
 from grove_core.plugins.discovery import GROUPS
 from grove_core.plugins.hookspecs import LifeCycleHooks, RegistrationHooks
 from grove_core.testing import pytest_plugin
-from grove_core.testing.fakes import SetClock
-from grove_core.testing.payloads import Payloads
 from grove_tickets import reader
 
 RECORD: Final = Path(__file__).resolve().parent.parent / "tests" / "api" / "public_surface.txt"
@@ -172,12 +170,11 @@ def _fixtures() -> Iterator[str]:
         if name.startswith("grove_"):
             made = inspect.signature(inspect.unwrap(value)).return_annotation
             yield f"fixture {name} -> {_type(made)}"
-    for given in (Payloads(Path()), SetClock()):
-        name = f"fixture {type(given).__name__}"
-        yield from (f"{name}.{each}: attribute" for each in vars(given) if each[0] != "_")
-        for each in _members(type(given)):
-            yield from _member(f"{name}.{each}", getattr(type(given), each), is_protocol=False)
-    yield from _function(f"fixture {SetClock.__name__}", SetClock.__call__, bound=True)
+    payloads = pytest_plugin.Payloads
+    name = f"fixture {payloads.__name__}"
+    yield from (f"{name}.{each}: attribute" for each in vars(payloads(Path())) if each[0] != "_")
+    for each in _members(payloads):
+        yield from _member(f"{name}.{each}", getattr(payloads, each), is_protocol=False)
 
 
 def _function(name: str, function: Callable[..., object], *, bound: bool = False) -> Iterator[str]:

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 
 from grove_backend_postgres.outbox import Outbox, StatusChange, new_learnings
 from grove_core import LearningStatus
-from grove_core.testing.samples import example_learning
-from grove_core.testing.strategies import learnings
+from grove_core.testing.samples import example_learning, learnings
 
 CHANGE = StatusChange(
     status=LearningStatus.ARCHIVED,

@@ -13,10 +13,9 @@ from grove_core.plugins.descriptors import (
     CommandReader,
     TicketProbe,
 )
-from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, PluginSettings
+from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, Plugin, PluginSettings
 from grove_core.plugins.limits import TimeLimits
 from grove_core.plugins.manager import Plugins
-from grove_core.plugins.report import Plugin
 
 sys.path.insert(0, str(Path(__file__).parent / "broken_plugins"))
 

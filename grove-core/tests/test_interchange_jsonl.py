@@ -14,8 +14,7 @@ from grove_core.interchange.jsonl import read_jsonl, write_jsonl
 from grove_core.interchange.markdown import write_markdown
 from grove_core.model.learning import Candidate
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
-from grove_core.testing.samples import example_learning
-from grove_core.testing.strategies import learnings
+from grove_core.testing.samples import example_learning, learnings
 
 SAMPLE = Path(__file__).parents[2] / "tests" / "data" / "interchange" / "basic.jsonl"
 ORIGIN = Origin(name="basic.jsonl")

@@ -4,15 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-from grove_core import format_instant
-from grove_core.testing.fakes import SetClock
-from grove_core.testing.payloads import Payloads
+from grove_core.testing.pytest_plugin import Payloads
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "data" / "hook-payloads"
@@ -70,9 +67,6 @@ USING_THEM = """
             assert said(grove_project, "git", "ls-files") == ".grove/config.toml\\n"
             assert (grove_project / ".git" / "index").is_file()
             assert len([*(grove_project / ".git" / "objects").glob("??")]) == 1
-
-    def test_the_clock_stands(grove_clock):
-        assert grove_clock() == grove_clock()
 """
 OF_A_HOOK = (
     "GIT_DIR",
@@ -113,7 +107,7 @@ def test_a_plugins_tests_can_use_them_in_a_hook_of_git_too(tmp_path, monkeypatch
         **dict.fromkeys(("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"), str(real)),
         **dict.fromkeys(OF_A_HOOK, str(other / "of git")),
     )
-    assert "5 passed" in done.stdout, done.stdout
+    assert "4 passed" in done.stdout, done.stdout
     assert [*home.iterdir()] == [*other.iterdir()] == []
 
 
@@ -182,16 +176,3 @@ def test_payloads_are_like_recorded_ones(payloads, name):
         if field not in OWN:
             assert made[field] == recorded[field], field
     assert json.loads(json.dumps(made)) == made
-
-
-def test_the_clock_is_set_and_moved():
-    clock = SetClock(datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=2))))
-    assert format_instant(clock()) == "2026-03-01T10:00:00Z"
-    # A zone of its own would be seen wherever a time is written or a day is taken from it.
-    assert (clock().hour, clock().tzinfo) == (10, UTC)
-    clock.set(datetime(2026, 3, 1, 23, tzinfo=timezone(timedelta(hours=-5))))
-    assert str(clock.now) == str(clock()) == "2026-03-02 04:00:00+00:00"
-    clock.set(datetime(2026, 3, 1, 10, tzinfo=UTC))
-    assert clock.move(days=1, seconds=-1) == clock() == datetime(2026, 3, 2, 9, 59, 59, tzinfo=UTC)
-    with pytest.raises(ValueError, match="no time zone"):
-        clock.set(datetime(2026, 3, 1))

@@ -19,10 +19,9 @@ from grove_core import (
     ReflectionContext,
     Rejection,
 )
-from grove_core.plugins.discovery import PluginSettings, discover
+from grove_core.plugins.discovery import PluginSettings, PluginState, discover
 from grove_core.plugins.limits import Deadline, TimeLimits
 from grove_core.plugins.manager import Plugins
-from grove_core.plugins.report import PluginState
 
 _NUMBER = itertools.count()
 TICKETS, BACKENDS, GENERAL = "grove.tickets", "grove.backends", "grove.plugins"

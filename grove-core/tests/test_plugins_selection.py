@@ -3,10 +3,11 @@ import pytest
 from grove_core.plugins.discovery import (
     BACKEND_GROUP,
     TICKET_GROUP,
+    Plugin,
     PluginSettings,
+    PluginState,
     choose,
 )
-from grove_core.plugins.report import Plugin, PluginState
 
 
 def plugin(name, distribution="acme", group=TICKET_GROUP, first_party=False):

@@ -16,7 +16,7 @@ from grove_core.interchange.jsonl import write_jsonl
 from grove_core.memory.sanitize import clean_hit
 from grove_core.project import Project
 from grove_core.services.imports import import_learnings
-from grove_core.testing.strategies import learnings
+from grove_core.testing.samples import learnings
 
 SAMPLES = Path(__file__).parents[1] / "data" / "interchange"
 KEY = "AKIA" + "IOSFODNN7REALKEY"

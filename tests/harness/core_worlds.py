@@ -21,10 +21,9 @@ from grove_core.model.gate import (
 )
 from grove_core.model.learning import Category, Learning
 from grove_core.model.session import Session
-from grove_core.plugins.discovery import GENERAL_GROUP, PluginSettings
+from grove_core.plugins.discovery import GENERAL_GROUP, Plugin, PluginSettings
 from grove_core.plugins.limits import TimeLimits
 from grove_core.plugins.manager import Plugins
-from grove_core.plugins.report import Plugin
 from grove_core.retrieval.entry import entry_of
 from grove_core.retrieval.index import LearningIndex
 from grove_core.stats.cache import Numbers

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from grove_core.model.statistics import Insight, Statistics
     from grove_core.model.usage import LearningStats
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
+    from grove_core.plugins.discovery import PluginProblem
     from grove_core.plugins.manager import Contribution, Plugins
-    from grove_core.plugins.report import PluginProblem
     from grove_core.stats.cache import Numbers
     from grove_core.stats.decay import DecayRule
     from grove_core.storage.cache import Cache

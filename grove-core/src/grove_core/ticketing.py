@@ -18,10 +18,9 @@ from grove_core.plugins.descriptors import (
     ProjectContext,
     TicketProbe,
 )
-from grove_core.plugins.discovery import rank
+from grove_core.plugins.discovery import Plugin, rank
 from grove_core.plugins.limits import clock_limit
 from grove_core.plugins.manager import Contribution, Plugins
-from grove_core.plugins.report import Plugin
 
 if TYPE_CHECKING:
     from grove_core.ticket_patterns import TicketPattern

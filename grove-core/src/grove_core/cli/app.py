@@ -19,7 +19,7 @@ from grove_core.project import Project
 
 if TYPE_CHECKING:
     from grove_core.model.session import Session
-    from grove_core.plugins.report import PluginProblem
+    from grove_core.plugins.discovery import PluginProblem
 
 
 @frozen(kw_only=True)

@@ -28,7 +28,7 @@ def command(invocation: Invocation, *, verbose: bool) -> Result:
     what is broken. Exit code 1 when something is broken; warnings alone leave it at 0. With --quiet
     only the names of broken checks are printed.
     """
-    from grove_core.doctor.examination import examine
+    from grove_core.doctor import examine
 
     checks = examine(invocation.project)
     broken = [check for check in checks if check.status is Status.BROKEN]

@@ -85,7 +85,7 @@ def load_offered(ctx: click.Context, offered: "Contribution[CommandSpec]") -> cl
     except Exception as error:
         if ctx.resilient_parsing:
             return click.Command(offered.value.name)
-        from grove_core.plugins.report import describe_error
+        from grove_core.plugins.discovery import describe_error
 
         name, cause = offered.value.name, describe_error(error)
         raise PluginError(f"{name} of {offered.source} cannot be loaded: {cause}") from error

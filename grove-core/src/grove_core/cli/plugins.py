@@ -7,8 +7,7 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
-from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
-from grove_core.plugins.report import Plugin, PluginState
+from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, Plugin, PluginState
 from grove_core.services.packages import install_command_for
 
 if TYPE_CHECKING:

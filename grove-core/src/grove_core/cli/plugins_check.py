@@ -18,8 +18,7 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.errors import PluginError
-from grove_core.plugins.discovery import canonical_name, discover
-from grove_core.plugins.report import Plugin
+from grove_core.plugins.discovery import Plugin, canonical_name, discover
 from grove_core.services.packages import install_command
 
 _PYTEST: Final = (

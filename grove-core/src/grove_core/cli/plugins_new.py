@@ -19,11 +19,11 @@ from grove_core.errors import GroveError, StorageError
 from grove_core.plugins.discovery import (
     BACKEND_GROUP,
     TICKET_GROUP,
+    Plugin,
     canonical_name,
     discover,
     extras,
 )
-from grove_core.plugins.report import Plugin
 from grove_core.services.packages import install_command
 
 if TYPE_CHECKING:

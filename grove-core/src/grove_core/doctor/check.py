@@ -10,8 +10,8 @@ from attrs import evolve, frozen
 
 from grove_core.hosts.claude_settings import Registration, registrations
 from grove_core.model.session import Session
+from grove_core.plugins.discovery import describe_error
 from grove_core.plugins.limits import TimeLimitError, call_limited
-from grove_core.plugins.report import describe_error
 from grove_core.project import Project
 from grove_core.services.cleanup import SessionFiles, survey
 from grove_core.storage.diagnostics import Diagnostics

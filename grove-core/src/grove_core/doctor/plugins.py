@@ -19,9 +19,8 @@ from grove_core.memory.backends import OpenBackend
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.memory import Health
 from grove_core.plugins.descriptors import HealthCheck
-from grove_core.plugins.discovery import BACKEND_GROUP
+from grove_core.plugins.discovery import BACKEND_GROUP, Plugin, PluginState
 from grove_core.plugins.manager import LOADING, Contribution
-from grove_core.plugins.report import Plugin, PluginState
 from grove_core.services.packages import (
     blocked_plugins,
     describe_blocked,

@@ -16,8 +16,8 @@ from grove_core.model.learning import Scope
 from grove_core.model.memory import Capability, Detection, Health, Hit
 from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, MemoryBackend
+from grove_core.plugins.discovery import Plugin
 from grove_core.plugins.manager import Contribution, Plugins
-from grove_core.plugins.report import Plugin
 
 DETECT_SECONDS: Final = 0.5
 OPEN_SECONDS: Final = 2.0

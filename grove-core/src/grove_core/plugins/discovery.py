@@ -1,15 +1,18 @@
-"""Find the installed plugins and choose among them; nothing of a plugin is imported for that."""
+"""The installed plugins: finding and choosing them, which imports none, and what became of each."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from attrs import evolve, field
+import pluggy
+from attrs import define, evolve, field
 
+from grove_core.errors import PluginError
 from grove_core.model.value import Value, frozen
-from grove_core.plugins.report import Plugin, PluginState
 from grove_core.storage.installation import look, read_cached, write_cached
+from grove_core.text import clean_line
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -22,9 +25,82 @@ ALLOW_LIST_VARIABLE: Final = "GROVE_PLUGINS"
 
 _CORE: Final = "grove-core"
 _CACHE_FORMAT: Final = 2
+_DETAIL_LENGTH: Final = 300
 _REQUIREMENT_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 _EXTRA: Final = re.compile(r";.*\bextra\s*==\s*['\"]([A-Za-z0-9._-]+)")
 _SECTION_OF_GROUP: Final = {TICKET_GROUP: "ticketing", BACKEND_GROUP: "backends"}
+
+
+class PluginState(Enum):
+    """What became of a plugin that was found."""
+
+    ACTIVE = "active"
+    BLOCKED = "blocked"
+    FAILED = "failed"
+    REFUSED = "refused"
+    SHADOWED = "shadowed"
+    NOT_LOADED = "not loaded"
+
+
+@define(eq=False)
+class Plugin:
+    """An installed entry point of one of grove's groups, and what became of it."""
+
+    group: str
+    name: str
+    target: str
+    distribution: str
+    version: str
+    first_party: bool = False
+    state: PluginState = PluginState.NOT_LOADED
+    detail: str = ""
+    implementations: Mapping[str, tuple[pluggy.HookImpl, ...]] = field(factory=dict, repr=False)
+    instance: object = field(default=None, repr=False)
+    milliseconds: float | None = None
+
+    @property
+    def row(self) -> tuple[str, str, str, str, str, bool]:
+        """What was found, to be kept in a file."""
+        return (
+            *(self.group, self.name, self.target, self.distribution, self.version),
+            self.first_party,
+        )
+
+    @property
+    def entry_point(self) -> str:
+        """Its group and name."""
+        return ":".join(filter(None, [self.group, self.name]))
+
+    @property
+    def hooks(self) -> tuple[str, ...]:
+        """The hooks that it implements."""
+        return tuple(self.implementations)
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [self.distribution, self.version, f"({self.entry_point})"]))
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class PluginProblem(Value):
+    """Something that a plugin did wrong."""
+
+    source: Plugin
+    what: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.what}: {self.detail}"
+
+
+def describe_error(error: Exception | str) -> str:
+    """Say in a line what an exception says; its class may be a plugin's own."""
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - the exception's __str__ is the plugin's code
+        message = "(its message cannot be read)"
+    if not isinstance(error, str | PluginError):
+        message = f"{type(error).__name__}: {message}"
+    return clean_line(message, _DETAIL_LENGTH)
 
 
 def discover(home: Path) -> tuple[Plugin, ...]:

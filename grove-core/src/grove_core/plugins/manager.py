@@ -33,8 +33,12 @@ from grove_core.plugins.discovery import (
     GENERAL_GROUP,
     GROUPS,
     TICKET_GROUP,
+    Plugin,
+    PluginProblem,
     PluginSettings,
+    PluginState,
     choose,
+    describe_error,
     rank,
 )
 from grove_core.plugins.hookspecs import GROVE_API, HOOK_SPECIFICATIONS, PROJECT_NAME
@@ -45,7 +49,6 @@ from grove_core.plugins.limits import (
     TimeLimits,
     call_limited,
 )
-from grove_core.plugins.report import Plugin, PluginProblem, PluginState, describe_error
 
 if TYPE_CHECKING:
     # Only `grove stats` needs them, and every hook imports this module.

@@ -13,9 +13,10 @@ from grove_core.plugins.discovery import (
     BACKEND_GROUP,
     GROUPS,
     TICKET_GROUP,
+    Plugin,
+    PluginState,
     extras,
 )
-from grove_core.plugins.report import Plugin, PluginState
 from grove_core.project import Project
 
 _CORE: Final = "grove-core"

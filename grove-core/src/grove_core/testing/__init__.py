@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from grove_core.testing.contracts import BackendContract, PluginContract, TicketContract
     from grove_core.testing.fakes import InMemoryBackend, InMemoryStorage
-    from grove_core.testing.strategies import learnings
+    from grove_core.testing.samples import learnings
 
 _MODULE_OF_NAME = {
     "BackendContract": "contracts",
@@ -18,7 +18,7 @@ _MODULE_OF_NAME = {
     "InMemoryStorage": "fakes",
     "PluginContract": "contracts",
     "TicketContract": "contracts",
-    "learnings": "strategies",
+    "learnings": "samples",
 }
 
 __all__ = [

@@ -1,7 +1,6 @@
-"""Fakes for tests: a memory backend that keeps everything in memory, and a clock that stands."""
+"""A memory backend for tests that keeps everything in memory."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Final
 from uuid import uuid4
@@ -22,7 +21,6 @@ from grove_core.model.memory import (
 )
 from grove_core.retrieval.rules import rule_hits
 
-_START: Final = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 _CAPABILITIES: Final = frozenset(
     {
         Capability.GET,
@@ -132,26 +130,3 @@ class InMemoryBackend:
     def _need(self, capability: Capability) -> None:
         if capability not in self.capabilities:
             raise UnsupportedError(f"the backend {self.name} cannot {capability.value}")
-
-
-class SetClock:
-    """Tells the time that it was set to."""
-
-    def __init__(self, now: datetime = _START) -> None:
-        """Set the clock."""
-        self.set(now)
-
-    def __call__(self) -> datetime:
-        """Tell the time."""
-        return self.now
-
-    def set(self, now: datetime) -> None:
-        """Set the clock."""
-        if now.tzinfo is None:
-            raise ValueError(f"{now} has no time zone")
-        self.now = now.astimezone(UTC)
-
-    def move(self, **duration: float) -> datetime:
-        """Move the clock."""
-        self.now += timedelta(**duration)
-        return self.now

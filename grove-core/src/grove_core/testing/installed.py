@@ -20,9 +20,8 @@ from grove_core.clock import now_utc
 from grove_core.config.plugin_section import section_of
 from grove_core.model.memory import Capability
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
-from grove_core.plugins.discovery import PluginSettings
+from grove_core.plugins.discovery import Plugin, PluginSettings, PluginState
 from grove_core.plugins.manager import Plugins, import_target
-from grove_core.plugins.report import Plugin, PluginState
 from grove_core.project import Project
 from grove_core.testing import BackendContract, PluginContract, TicketContract
 from grove_core.testing.rules.reading import Opener, ids_in

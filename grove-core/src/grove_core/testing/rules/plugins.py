@@ -21,11 +21,17 @@ from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.model.ticket import Ticket, ToolCall
 from grove_core.plugins.descriptors import BackendContext, ProjectContext, ReflectionContext
-from grove_core.plugins.discovery import GENERAL_GROUP, GROUPS, PluginSettings
+from grove_core.plugins.discovery import (
+    GENERAL_GROUP,
+    GROUPS,
+    Plugin,
+    PluginProblem,
+    PluginSettings,
+    PluginState,
+)
 from grove_core.plugins.hookspecs import GROVE_API
 from grove_core.plugins.limits import TimeLimits
 from grove_core.plugins.manager import GROUPS_OF_HOOK, Plugins, import_target
-from grove_core.plugins.report import Plugin, PluginProblem, PluginState
 from grove_core.testing.calls import HOSTILE_INPUTS, HOSTILE_TEXTS, shell_call
 from grove_core.testing.samples import FIRST_INSTANT, example_learning
 from grove_core.testing.watching import untouched

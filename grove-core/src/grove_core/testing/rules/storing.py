@@ -241,7 +241,7 @@ class FidelityRules:
         from hypothesis import Phase, given, settings
         from hypothesis import strategies as st
 
-        from grove_core.testing.strategies import learnings
+        from grove_core.testing.samples import learnings
 
         written: list[Learning] = []
 
