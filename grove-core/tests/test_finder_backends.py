@@ -16,7 +16,7 @@ from grove_core.model.learning import LearningStatus, Scope
 from grove_core.model.memory import Capability, Changes, Detection, Filters, Query
 from grove_core.plugins import limits
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
-from grove_core.retrieval.rules import Engine
+from grove_core.retrieval import RetrievalEngine
 from grove_core.storage.cache import cache_in
 from grove_core.testing import InMemoryBackend
 from grove_core.testing.samples import FIRST_INSTANT, example_learning
@@ -189,19 +189,12 @@ def store():
     return made
 
 
-def test_an_engine_judges_what_may_be_found(world, store):
-    asked = []
-
-    def score(query, learnings):
-        asked.append((query, [one.id for one in learnings]))
-        return [(0.9 if one.id == "cl_b" else 0.0, ("vector",)) for one in learnings]
-
-    finder = world.finder(store, engine=Engine(name="acme", score=score, floor=0.3))
-    (found,) = finder.search(QUERY, Filters())
-    assert (found.entry.id, found.score.relevance) == ("cl_b", 0.9)
-    assert (found.score.parts, found.score.reasons) == ({}, ("vector",))
-    assert finder.scored_by == "acme"
-    assert finder.floor == 0.3
-    assert [(query, sorted(names)) for query, names in asked] == [(QUERY, ["cl_a", "cl_b", "cl_c"])]
-    finder.search(QUERY, Filters(statuses=frozenset({LearningStatus.ARCHIVED})))
-    assert asked[1][1] == ["cl_old"]
+def test_rules_judge_what_may_be_found(world, store):
+    store.project.write(a_learning("q", tags=("queue",)))
+    finder = world.finder(store, engine=RetrievalEngine.RULES)
+    (found,) = finder.search(Query(tags=("queue",)), Filters())
+    assert (found.entry.id, found.score.relevance) == ("cl_q", 1.0)
+    assert (found.score.parts, found.score.reasons) == ({}, ("tag queue",))
+    assert (finder.scored_by, finder.floor) == ("rules", 0.15)
+    archived = Filters(statuses=frozenset({LearningStatus.ARCHIVED}))
+    assert finder.search(Query(tags=("queue",)), archived) == []

@@ -7,7 +7,6 @@ import pytest
 from attrs import evolve
 
 from grove_core import Query, Share
-from grove_core.retrieval.rules import Engine as PluginEngine
 from grove_core.testing.samples import example_learning
 from grove_eval.collection import (
     UNKNOWN_TIME,
@@ -111,7 +110,7 @@ def test_what_is_not_in_yet_changes_nothing_for_the_default_engine():
 
     def asked(one):
         steps = schedule_of(one).pools[0]
-        store = engine_for("default", one.learnings, {})()
+        store = engine_for("default", one.learnings)()
         store.admit(steps[0].admitted)
         ranked = store.ask(steps[0].query.query, steps[0].now).ranked
         return [(each.entry.id, each.score.total) for each in ranked]
@@ -157,10 +156,7 @@ def test_noise_is_asked_of_other_projects_only():
     """A query is never asked of its own project; one of another collection is another project."""
     learnings = [learning(f"{name}{n}", n, project=name) for name in "ab" for n in range(2)]
     queries = [query("q1", 9, project="a"), query("q2", 9, project="c")]
-    everything = PluginEngine(
-        name="all", floor=0.1, score=lambda _, known: [(1.0, ())] * len(known)
-    )
-    engine = engine_for("all", learnings, {"all": everything})
+    engine = engine_for("rules", learnings)
     calls = []
     projects = {**projects_of(learnings), **projects_of(learnings[:1], "more")}
     found = noise(engine, queries, projects, lambda: calls.append(1))

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from attrs import evolve
 
@@ -16,18 +16,15 @@ from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Capability, Filters, Hit, Query
 from grove_core.model.usage import LearningStats
 from grove_core.plugins.descriptors import Area
-from grove_core.retrieval import DEFAULT_ENGINE
+from grove_core.retrieval import RetrievalEngine
 from grove_core.retrieval.entry import Entry, entry_of, learning_of, text_of
 from grove_core.retrieval.index import LearningIndex
-from grove_core.retrieval.ranking import FLOOR, Found, Ranked, Relevance, rank
+from grove_core.retrieval.ranking import FLOOR, RULES_FLOOR, Found, Ranked, Relevance, rank
 from grove_core.retrieval.terms import terms_of
 from grove_core.storage import files
 from grove_core.storage.cache import IN_MEMORY, Cache
 from grove_core.storage.files import fingerprint_of
 from grove_core.text import storable
-
-if TYPE_CHECKING:
-    from grove_core.retrieval.rules import Engine
 
 LOCK_NAME: Final = "index.lock"
 """Held by the process that indexes what hooks have no time for."""
@@ -49,7 +46,7 @@ class Finder:
         usage: Callable[[Iterable[str]], Mapping[str, LearningStats]],
         *,
         recency_days: float,
-        engine: "Engine | None" = None,
+        engine: RetrievalEngine = RetrievalEngine.DEFAULT,
         until: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Open nothing yet."""
@@ -73,12 +70,16 @@ class Finder:
     @property
     def floor(self) -> float:
         """The relevance below which nothing is worth showing."""
-        return FLOOR if self._engine is None else self._engine.floor
+        return RULES_FLOOR if self._by_rules else FLOOR
 
     @property
     def scored_by(self) -> str:
         """The engine that scores."""
-        return DEFAULT_ENGINE if self._engine is None else self._engine.name
+        return self._engine.value
+
+    @property
+    def _by_rules(self) -> bool:
+        return self._engine is RetrievalEngine.RULES
 
     def refresh(self) -> None:
         """Bring the index up to date, as far as the time allows."""
@@ -101,7 +102,7 @@ class Finder:
         """Find what fits, and rank it."""
         if query.is_empty:
             return self.newest(filters)
-        found = self._scored(query, filters) if self._engine else self._indexed(query, filters)
+        found = self._scored(query, filters) if self._by_rules else self._indexed(query, filters)
         known = {one.entry.id for one in found}
         hits = self._library.search(query, filters, seconds=seconds, asked=_cannot_list)
         found += [_found_of(one) for one in hits if one.hit.learning.id not in known]
@@ -141,10 +142,11 @@ class Finder:
         )
 
     def _scored(self, query: Query, filters: Filters) -> list[Found]:
-        assert self._engine is not None, "asked only where there is one"
+        from grove_core.retrieval.rules import score_by_rules
+
         admits = self._admission(filters)
         entries = [one for one in self.index.entries() if admits(one)]
-        answers = self._engine.score(query, [learning_of(one) for one in entries])
+        answers = score_by_rules(query, map(learning_of, entries))
         return [
             Found(entry, text_of(entry), Relevance(value, {}, reasons))
             for entry, (value, reasons) in zip(entries, answers, strict=True)

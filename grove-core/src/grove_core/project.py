@@ -18,7 +18,6 @@ from grove_core.model.gate import GatePolicy
 from grove_core.model.memory import StorageLayout
 from grove_core.model.session import Session
 from grove_core.prefilter import Prefilter
-from grove_core.retrieval import RetrievalEngine
 from grove_core.storage.diagnostics import Diagnostics
 from grove_core.storage.paths import Paths, ProjectPaths, grove_home, project_root
 from grove_core.storage.sessions import Parsed, SessionStore
@@ -334,18 +333,13 @@ class Project:
         """What finds learnings, with the configured engine."""
         from grove_core.finder import Finder
 
-        engine = None
-        if (name := self.config.retrieval.engine) is not RetrievalEngine.DEFAULT:
-            from grove_core.retrieval.rules import ENGINES
-
-            engine = ENGINES[name.value]
         finder = Finder(
             self.library,
             self.cache,
             self.now,
             self.usage,
             recency_days=self.config.retrieval.recency_days_to_30_percent,
-            engine=engine,
+            engine=self.config.retrieval.engine,
             until=self._half_time,
         )
         finder.hidden = self.hidden.keys()

@@ -10,7 +10,6 @@ from grove_core import GroveError
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.progress import progress
 from grove_core.cli.result import Result
-from grove_core.retrieval.rules import ENGINES
 from grove_core.text import counted
 from grove_eval import runs
 from grove_eval.baselines import BASELINES
@@ -22,7 +21,7 @@ from grove_eval.collection import (
     read_learnings,
     read_queries,
 )
-from grove_eval.engines import DEFAULT, Engine, engine_for
+from grove_eval.engines import DEFAULT, RULES, Engine, engine_for
 from grove_eval.reports import EngineNoise, NoiseReport, RunReport
 from grove_eval.schedule import Schedule, schedule_of
 
@@ -179,7 +178,7 @@ def _engines(
     *,
     injecting: bool = False,
 ) -> dict[str, Engine]:
-    known = list(dict.fromkeys([DEFAULT, *ENGINES, *BASELINES]))
+    known = [DEFAULT, RULES, *BASELINES]
     for name in names:
         if name not in known:
             raise _bad_engine(f"there is no engine {name}; there are {', '.join(known)}")
@@ -187,7 +186,7 @@ def _engines(
             raise _bad_engine(
                 f"{name} is a baseline, whose scores do not tell what is worth showing"
             )
-    return {name: engine_for(name, learnings, ENGINES) for name in names}
+    return {name: engine_for(name, learnings) for name in names}
 
 
 def _bad_engine(message: str) -> click.BadParameter:

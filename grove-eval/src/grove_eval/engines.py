@@ -13,8 +13,8 @@ from grove_core.retrieval import RetrievalStrategy
 from grove_core.retrieval.choosing import choose
 from grove_core.retrieval.entry import Entry, entry_of, text_of
 from grove_core.retrieval.index import MOST_CANDIDATES, LearningIndex
-from grove_core.retrieval.ranking import FLOOR, Found, Ranked, Relevance, rank
-from grove_core.retrieval.rules import Engine as PluginEngine
+from grove_core.retrieval.ranking import FLOOR, RULES_FLOOR, Found, Ranked, Relevance, rank
+from grove_core.retrieval.rules import score_by_rules
 from grove_core.retrieval.terms import terms_of
 from grove_core.storage.cache import Cache
 from grove_eval.baselines import BASELINES, Scorer
@@ -58,14 +58,12 @@ Engine = Callable[[], Store]
 """Opens an empty store."""
 
 
-def engine_for(
-    name: str, learnings: Sequence[CollectedLearning], offered: Mapping[str, PluginEngine]
-) -> Engine:
+def engine_for(name: str, learnings: Sequence[CollectedLearning]) -> Engine:
     """Make an engine ready for a collection."""
     if name == DEFAULT:
         return _IndexStore
-    if name in offered:
-        return lambda: _PluginStore(offered[name])
+    if name == RULES:
+        return _RulesStore
     places = {one.learning.id: place for place, one in enumerate(learnings)}
     # Every store needs the same one, and making it takes longer than all questions.
     scorer = cache(lambda: BASELINES[name](learnings))
@@ -86,11 +84,10 @@ class _IndexStore:
         return Answer([one.entry.id for one in ranked if one.score.total > 0], ranked, FLOOR)
 
 
-class _PluginStore:
-    """An engine that scores every learning: its relevance alone ranks, ties go to the newer."""
+class _RulesStore:
+    """Rules score every learning: its relevance alone ranks, ties go to the newer."""
 
-    def __init__(self, engine: PluginEngine) -> None:
-        self._engine = engine
+    def __init__(self) -> None:
         self._admitted: list[CollectedLearning] = []
         # Making terms of a learning takes longer than scoring it.
         self._found = cache(_found)
@@ -101,7 +98,7 @@ class _PluginStore:
         self._admitted.sort(key=lambda one: one.created, reverse=True)
 
     def ask(self, query: Query, now: datetime) -> Answer:
-        scores = self._engine.score(query, [one.learning for one in self._admitted])
+        scores = score_by_rules(query, [one.learning for one in self._admitted])
         scored = zip(scores, self._admitted, strict=True)
         fitting = [(value, one) for (value, _), one in scored if value > 0]
         fitting.sort(key=lambda each: -each[0])
@@ -110,7 +107,7 @@ class _PluginStore:
             for value, one in fitting[:MOST_CANDIDATES]
         ]
         ranked = rank(found, {}, now, RECENCY_DAYS)
-        return Answer([one.learning.id for _, one in fitting], ranked, self._engine.floor)
+        return Answer([one.learning.id for _, one in fitting], ranked, RULES_FLOOR)
 
 
 class _BaselineStore:

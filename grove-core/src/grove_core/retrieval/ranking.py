@@ -36,6 +36,8 @@ UNKNOWN_AREA: Final = -1.09
 
 # Of queries asked of strange projects 1.4 % have a better candidate, of answerable ones 96.6 %.
 FLOOR: Final = 0.033
+# Where rules alone score it: half of what one keyword is worth.
+RULES_FLOOR: Final = 0.15
 # The exponent of recency in the score. Measured from 0 to 1: best from 0.2 to 0.5.
 RECENCY_WEIGHT: Final = 0.3
 

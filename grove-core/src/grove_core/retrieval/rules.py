@@ -1,10 +1,8 @@
 """The rule scorer: exact tags, partial tags, file overlap, keywords."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Final
-
-from attrs import frozen
 
 from grove_core.model.learning import Learning
 from grove_core.model.memory import Filters, Hit, Query
@@ -171,23 +169,9 @@ def _stands_alone(word: str, text: str) -> bool:
     return re.search(rf"(?<!\w)(?<!\w-){re.escape(word)}(?!-?\w)", text) is not None
 
 
-@frozen(kw_only=True)
-class Engine:
-    """A way of scoring learnings beside the index: relevance from 0 to 1, absolute, and why."""
-
-    name: str
-    floor: float
-    score: Callable[[Query, Sequence[Learning]], Sequence[tuple[float, tuple[str, ...]]]]
-
-
-def _score_by_rules(
-    query: Query, learnings: Sequence[Learning]
-) -> Sequence[tuple[float, tuple[str, ...]]]:
+def score_by_rules(
+    query: Query, learnings: Iterable[Learning]
+) -> list[tuple[float, tuple[str, ...]]]:
+    """Score learnings by rules alone, as ``rule_relevance`` does each."""
     scorer = _Scorer(query)
     return [scorer.relevance(learning) for learning in learnings]
-
-
-# The floor is half of what one keyword is worth.
-_RULES: Final = Engine(name="rules", floor=0.15, score=_score_by_rules)
-ENGINES: Final[Mapping[str, Engine]] = {_RULES.name: _RULES}
-"""What ``retrieval.engine`` names besides ``default``."""
