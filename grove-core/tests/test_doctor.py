@@ -79,8 +79,7 @@ def test_every_line_that_does_not_count_is_named_with_its_reason(tmp_path):
     assert [one.partition(", which")[0] for one in found] == [
         f"{path}:2, 4, 5: {logs.MARKER}",
         f"{path}:6, 7: {logs.NEWER}",
-        f"{path}:8, 9: {logs.UNREADABLE}",
-        f"{path}:10: {logs.TORN}",
+        f"{path}:8, 9, 10: {logs.UNREADABLE}",
     ]
 
 

@@ -173,10 +173,6 @@ def write(path, text):
     path.write_text(text)
 
 
-def without_the_last_group(settings):
-    settings["hooks"]["PostToolUse"].pop()
-
-
 def owe_a_reflection(world):
     agent = world.agent("sunday")
     agent.starts()
@@ -252,11 +248,6 @@ MISTAKES = {
         in_project(".claude/settings.local.json", "{}"),
     ),
     "tools of ticket systems": ("mcp__* (beads", "init --hooks", in_settings("|mcp__.*", "")),
-    "tools that touch files": (
-        "Edit, Write, MultiEdit",
-        "retrieval.on_file = false",
-        lambda world: edit(settings_of(world), without_the_last_group),
-    ),
     "conditions of hooks": ("Bash(*tissue*)", "init", in_settings("Bash(*bd*)", "Bash(*tissue*)")),
     "registered program": ("does not exist", "grove init --hooks", move_the_registered_program),
     "registered twice": ("/plugins/grove", "init --uninstall takes", install_the_plugin_as_well),

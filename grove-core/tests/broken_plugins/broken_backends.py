@@ -456,7 +456,7 @@ BROKEN_BACKENDS = [
     ("test_writes_stay_in_the_project", LooksAtItsFileOnly),
     # A server.
     (
-        "test_freshness_tells_how_it_stands",
+        "test_mark_is_written_when_both_are_in_line",
         with_server(freshness=lambda me, sound: evolve(sound(), mark=Path("synchronised"))),
     ),
     ("test_what_is_kept_here_is_told_without_asking", with_server(iterate=asks_its_server)),

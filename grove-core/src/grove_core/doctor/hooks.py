@@ -11,7 +11,7 @@ from grove_core.clock import format_instant
 from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
 from grove_core.doctor.program import is_other, own_program, why_not_startable
 from grove_core.errors import CodecError, StorageError
-from grove_core.hosts.claude_hooks import FILE_TOOLS, SHELL_TOOL, SLOTS
+from grove_core.hosts.claude_hooks import SHELL_TOOL, SLOTS
 from grove_core.hosts.claude_settings import (
     LOCAL,
     PLUGIN,
@@ -127,18 +127,6 @@ def tools_of_tickets(examination: Examination) -> Iterator[CheckResult]:
 def _is_seen(found: Iterable[Registration], tool: str) -> bool:
     slots = [_of(found, slot.name) for slot in SLOTS if slot.for_tools]
     return all(any(covers(one.matcher, tool) for one in each) for each in slots)
-
-
-def tools_of_files(examination: Examination) -> Iterator[CheckResult]:
-    """Check for hooks of tools that touch files, which an older grove has not registered."""
-    found = examination.registrations
-    hooks = [one for slot in SLOTS if slot.for_files for one in _of(found, slot.name)]
-    tools = FILE_TOOLS.split("|")
-    missed = [one for one in tools if not any(covers(each.matcher, one) for each in hooks)]
-    if hooks and missed and examination.project.config.retrieval.on_file:
-        what = "what learnings say of a file is not shown when it is touched"
-        detail = f"no hook is registered for {', '.join(missed)}: {what}"
-        yield warning(detail, f"{_rewrite(found)}; or, to do without: retrieval.on_file = false")
 
 
 def conditions(examination: Examination) -> Iterator[CheckResult]:

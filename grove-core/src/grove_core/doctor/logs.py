@@ -24,12 +24,10 @@ _CRASH: Final = re.compile(r"(?P<time>\S+) session=\S+ hook=(?P<text>\S+ .*)")
 _ERROR: Final = re.compile(r"(?P<time>\S+) ERROR (?P<text>.*)")
 
 MARKER: Final = "marker of a merge conflict"
-TORN: Final = "last line that was not written to its end"
 NEWER: Final = "line that only a newer grove understands"
 UNREADABLE: Final = "line that is no event"
 _FIXES: Final = {
     MARKER: "grove maintain repair takes them out; the events of both sides count",
-    TORN: "Delete that line, or leave it: the next event begins a line of its own",
     NEWER: "Upgrade grove-core, which then counts them",
     UNREADABLE: "grove maintain repair parts events that share a line; delete the rest",
 }
@@ -82,7 +80,7 @@ def _fault_of(line: bytes, found: str) -> str:
     try:
         document: Any = json.loads(line)
     except (ValueError, RecursionError):
-        return UNREADABLE if line.endswith(b"\n") else TORN
+        return UNREADABLE
     version = document.get("v") if isinstance(document, dict) else None
     return NEWER if type(version) is int and version > EVENT_VERSION else UNREADABLE
 

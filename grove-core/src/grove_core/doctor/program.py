@@ -23,21 +23,9 @@ _LAUNCHER: Final = "is the launcher of the client's plugin, which looks further"
 
 
 def installation(_: Examination) -> Iterator[CheckResult]:
-    """Check the metadata and the entry point of grove-core, and name the interpreter."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        found = distribution("grove-core")
-    except PackageNotFoundError:
-        yield broken("grove-core runs without its metadata", how_to_install())
-        return
-    if "grove" not in found.entry_points.select(group="console_scripts").names:
-        yield broken("the entry point of the program grove is missing", how_to_install())
+    """Check that grove runs from where it stays, and name the interpreter."""
     if cache := cache_around(Path(sys.prefix)):
         detail = f"grove {__version__} runs from the cache {cache}, which is cleared"
-        yield warning(detail, how_to_install())
-    if found.version != __version__:
-        detail = f"grove {__version__} runs, its metadata says {found.version}"
         yield warning(detail, how_to_install())
     yield ok(f"grove {__version__}, Python {platform.python_version()} ({sys.executable})")
 

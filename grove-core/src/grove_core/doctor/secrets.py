@@ -15,9 +15,6 @@ from grove_core.text import remove_invisible
 SECONDS: Final = 20.0
 _MOST_NAMED: Final = 20
 _QUOTE: Final = re.compile(r"^>+ ?")
-_SHORT: Final = 500
-# Events without a free text, and no longer than grove writes them.
-_WITHOUT_TEXT: Final = re.compile(rb'"event": ?"(surfaced|dismissed|gate)"')
 # What grove itself puts there: ids, times and words of its own.
 _NO_TEXT: Final = frozenset(
     {
@@ -96,8 +93,6 @@ def _lines(path: Path) -> _Parts:
     known: set[int] = set()
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            if len(line) <= _SHORT and _WITHOUT_TEXT.search(line):
-                continue
             try:
                 document = json.loads(line)
             except (ValueError, RecursionError):
@@ -117,7 +112,7 @@ def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
         yield value
     elif isinstance(value, dict):
         for name, one in value.items():
-            if name not in _NO_TEXT or len(str(one)) > _SHORT:
+            if name not in _NO_TEXT:
                 # A name may say what the value is: `"password": "…"`.
                 yield from (f"{name}: {text}" for text in _strings(one))
     elif isinstance(value, list):

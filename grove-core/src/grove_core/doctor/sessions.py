@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
-from grove_core import __version__
 from grove_core.clock import format_instant
 from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
 from grove_core.services import overview
@@ -54,25 +53,6 @@ def pending_reflections(examination: Examination) -> Iterator[CheckResult]:
             fix = f"If you know what it taught: grove reflect {option}; else: grove skip REASON"
             yield warning(f"session {session.id} {one}", f"{fix} {option}")
     yield ok("no session of this project that is over has one")
-
-
-def session_servers(examination: Examination) -> Iterator[CheckResult]:
-    """Check that the servers of live sessions live, and are of this version."""
-    project = examination.project
-    live = [one.id for one in examination.here if liveness_of(one, project) is Liveness.LIVE]
-    found = {
-        one: server for one in live if (server := overview.server_of(project.paths.cache, one))
-    }
-    for session_id, server in found.items():
-        named = f"the server of session {session_id}"
-        if not server.alive:
-            fix = "The client starts it for the next hook; if it does not, /mcp there says why"
-            yield warning(f"{named} has ended, and no hook has come since", fix)
-        elif server.version != __version__:
-            detail = f"{named} runs {server.version}, not {__version__}"
-            yield warning(detail, "It ends by itself after its next hook")
-    if found:
-        yield ok(f"{len(found)} of {len(live)} live sessions have one")
 
 
 def outbox(examination: Examination) -> Iterator[CheckResult]:

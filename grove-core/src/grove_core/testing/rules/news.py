@@ -90,13 +90,6 @@ class FilesRules:
 class SynchronisingRules:
     """What a backend says and does whose learnings a server holds."""
 
-    def test_freshness_tells_how_it_stands(self, open_backend: Opener) -> None:
-        """Freshness names a file by its absolute path, and what waits: nothing yet."""
-        fresh = _fresh(open_backend)
-        assert fresh.mark.is_absolute()
-        assert fresh.waiting == ()
-        assert _fresh(open_backend) == fresh
-
     def test_what_is_kept_here_is_told_without_asking(self, open_backend: Opener) -> None:
         """Freshness, get and iterate start no program and make no connection."""
         declared = need(open_backend, Capability.SYNCHRONISE).capabilities
@@ -152,6 +145,7 @@ class SynchronisingRules:
         need(open_backend, Capability.SYNCHRONISE).write(example_learning())
         for _ in range(2):
             mark = _fresh(open_backend).mark
+            assert mark.is_absolute()
             before = fingerprint_of([mark])
             done = _synchronise(open_backend)
             if not _fresh(open_backend).source or done.fault:
