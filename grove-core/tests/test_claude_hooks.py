@@ -81,7 +81,7 @@ def test_a_server_goes_in_and_out_and_another_of_that_name_is_refused():
     ],
 )
 def test_a_hook_of_groves_is_known_by_its_program_and_event(hook, is_own):
-    assert (own_hook(hook) is not None) is is_own
+    assert bool(own_hook(hook)) is is_own
 
 
 @pytest.mark.parametrize(

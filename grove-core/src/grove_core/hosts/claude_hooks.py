@@ -21,13 +21,11 @@ MOST_CONDITIONS: Final = 3
 # What a shell reads from a here-document is seen by nothing but the shell's own name.
 _SHELLS: Final = (f"{SHELL_TOOL}(*bash*)", f"{SHELL_TOOL}(sh *)")
 _ANY_SHELL: Final = f"{SHELL_TOOL}(*sh*)"
-_PROGRAM: Final = "grove"
-_LAUNCHER: Final = "grove-hook"
 PLUGIN_SERVER: Final = "plugin:grove:grove"
 """The client's name of the server that the plugin brings."""
 SERVER: Final = "grove"
 """The name of the server in a project's ``.mcp.json``."""
-_SERVERS: Final = {PLUGIN_SERVER: "${CLAUDE_PLUGIN_ROOT}/bin/grove-serve", SERVER: _PROGRAM}
+_SERVERS: Final = {PLUGIN_SERVER: "${CLAUDE_PLUGIN_ROOT}/bin/grove-serve", SERVER: "grove"}
 HOOK_TOOL: Final = "hook"
 """The server's tool that the client calls for a hook."""
 EVENT_FIELD: Final = "event"
@@ -96,46 +94,25 @@ _ANY_VALUE: Final = "tool_response"
 Group = Mapping[str, Any]
 
 
-@frozen
-class OwnHook:
-    """A hook of grove's as a configuration names it."""
-
-    program: str
-    arguments: tuple[str, ...]
-
-
-def own_hook(hook: object) -> OwnHook | None:
-    """Return what a hook runs if it is one of grove's, whichever version wrote it."""
+def own_hook(hook: object) -> Sequence[str]:
+    """Return the words that a hook runs if it is one of grove's, whichever version wrote it."""
     if not isinstance(hook, Mapping):
-        return None
-    if hook.get("tool") == HOOK_TOOL and hook.get("server") in _SERVERS:
-        return OwnHook(_SERVERS[hook["server"]], ())
-    if hook.get("type") != "command":
-        return None
-    words = _words(hook.get("command"), hook.get("args"))
-    match words:
-        case [program, "hook", event, *_] if _is_named(program, _PROGRAM):
-            pass
-        case [program, event, *_] if _is_named(program, _LAUNCHER):
-            pass
-        case _:
-            return None
-    return OwnHook(program, tuple(words[1:])) if event in _ARGUMENTS else None
-
-
-def _words(command: object, arguments: object) -> Sequence[str]:
-    if not isinstance(command, str):
         return ()
-    if isinstance(arguments, list):
-        return [command, *(word for word in arguments if isinstance(word, str))]
+    if hook.get("tool") == HOOK_TOOL and hook.get("server") in _SERVERS:
+        return (_SERVERS[hook["server"]],)
+    command, arguments = hook.get("command"), hook.get("args")
+    if hook.get("type") != "command" or not isinstance(command, str):
+        return ()
     try:
-        return shlex.split(command)
+        words = [command] if isinstance(arguments, list) else shlex.split(command)
     except ValueError:
         return ()
-
-
-def _is_named(program: str, name: str) -> bool:
-    return program.rpartition("/")[2] == name
+    if isinstance(arguments, list):
+        words += [word for word in arguments if isinstance(word, str)]
+    match [words[0].rpartition("/")[2], *words[1:]] if words else ():
+        case ["grove", "hook", event, *_] | ["grove-hook", event, *_] if event in _ARGUMENTS:
+            return words
+    return ()
 
 
 def conditions_for(literals: Sequence[str]) -> tuple[str, ...]:

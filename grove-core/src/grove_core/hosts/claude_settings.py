@@ -78,9 +78,10 @@ def registrations(root: Path, environment: Mapping[str, str]) -> Sequence[Regist
         source = plugin / "hooks" / "hooks.json"
         # Those that the session's server answers stand in a file of their own.
         for path in (source, source.with_name("server.json")):
-            for one in _hooks_of(path, PLUGIN):
-                program = one.program.replace(_PLUGIN_ROOT, str(plugin))
-                found.append(evolve(one, program=program, source=source))
+            found += (
+                evolve(one, program=one.program.replace(_PLUGIN_ROOT, str(plugin)), source=source)
+                for one in _hooks_of(path, PLUGIN)
+            )
     server = _table(_table(_read(server_file(root)).get("mcpServers")).get(SERVER))
     for kind, path in settings_sources(root, environment):
         for one in _hooks_of(path, kind):
@@ -93,15 +94,14 @@ def _hooks_of(path: Path, kind: str) -> Iterator[Registration]:
     for event, groups in _table(_read(path).get("hooks")).items():
         for group in map(_table, _list(groups)):
             for hook in map(_table, _list(group.get("hooks"))):
-                own = own_hook(hook)
-                if own is not None:
+                if words := own_hook(hook):
                     yield Registration(
                         source=path,
                         kind=kind,
                         event=event,
                         matcher=_text(group.get("matcher")),
-                        program=own.program,
-                        arguments=own.arguments,
+                        program=words[0],
+                        arguments=tuple(words[1:]),
                         condition=_text(hook.get("if")),
                     )
 
