@@ -91,20 +91,7 @@ def decide(found: Sequence[Found], rules: TicketRules) -> Sequence[TicketSystem]
         ),
         None,
     )
-    systems = []
-    for provided, detection in ordered:
-        why = _why_not(provided.value, detection, rules, is_active=provided is active)
-        enabled = not why
-        if enabled and detection is not None:
-            why = detection.note or f"found {detection.marker}"
-            if rules.switched_on(provided.value):
-                why = f"switched on by ticketing.overrides.{provided.name}"
-        is_active = provided is active
-        system = TicketSystem(
-            provided=provided, detection=detection, is_active=is_active, enabled=enabled, why=why
-        )
-        systems.append(system)
-    return systems
+    return [_standing(*each, rules, is_active=each[0] is active) for each in ordered]
 
 
 def _fallbacks_at_the_end(found: Sequence[Found], listed: Sequence[str]) -> frozenset[str]:
@@ -119,21 +106,31 @@ def _fallbacks_at_the_end(found: Sequence[Found], listed: Sequence[str]) -> froz
     return frozenset(last)
 
 
-def _why_not(
-    probe: TicketProbe, detection: Detection | None, rules: TicketRules, *, is_active: bool
-) -> str:
+def _standing(
+    provided: Contribution[TicketProbe],
+    detection: Detection | None,
+    rules: TicketRules,
+    *,
+    is_active: bool,
+) -> TicketSystem:
+    probe, enabled = provided.value, False
     if not rules.may_ever_count(probe):
-        return f"off unless ticketing.overrides.{probe.name} = true"
-    if detection is None:
-        return "not used in this project"
-    if not detection.usable:
-        return detection.note or "cannot be used here"
-    if probe.per_session and not is_active:
-        return "not needed: another system is active"
-    is_fallback = probe.enabled_when is EnabledWhen.ACTIVE and not is_active
-    if is_fallback and not rules.switched_on(probe):
-        return "enabled only as the active system of an initialised project"
-    return ""
+        why = f"off unless ticketing.overrides.{probe.name} = true"
+    elif detection is None:
+        why = "not used in this project"
+    elif not detection.usable:
+        why = detection.note or "cannot be used here"
+    elif probe.per_session and not is_active:
+        why = "not needed: another system is active"
+    elif rules.switched_on(probe):
+        why, enabled = f"switched on by ticketing.overrides.{probe.name}", True
+    elif probe.enabled_when is EnabledWhen.ACTIVE and not is_active:
+        why = "enabled only as the active system of an initialised project"
+    else:
+        why, enabled = detection.note or f"found {detection.marker}", True
+    return TicketSystem(
+        provided=provided, detection=detection, is_active=is_active, enabled=enabled, why=why
+    )
 
 
 class TicketSystems:
