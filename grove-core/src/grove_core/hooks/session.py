@@ -18,7 +18,7 @@ from grove_core.services.decay import decay_daily
 from grove_core.services.file_notes import watch_files
 from grove_core.services.messages import pending_reflection
 from grove_core.services.recall import query_for_work, recall, remember, repeat
-from grove_core.services.session_mode import first_measurement, take_baseline, with_environment
+from grove_core.services.session_mode import take_baseline, with_environment
 from grove_core.services.sessions import (
     OpenSessions,
     SessionUpdate,
@@ -135,8 +135,7 @@ def _open(project: "Project", call: HookInput) -> Session:
             environment=session.environment,
         )
         if resumed.baseline is None and baseline is not None:
-            unchanged = first_measurement(project, baseline)
-            resumed = evolve(resumed, baseline=baseline, measurement=unchanged)
+            resumed = evolve(resumed, baseline=baseline, measurement=None)
         events: list[GateEvent] = [TicketDetected(ticket=ticket)] if ticket is not None else []
         start = trace_event(
             EventType.SESSION_START,

@@ -23,7 +23,6 @@ from grove_core.model.session import Baseline, Measurement, Session
 from grove_core.model.ticket import Confirmation, Ticket
 from grove_core.services.closes import Closes, ask_about, resolve
 from grove_core.services.session_mode import (
-    first_measurement,
     measure,
     take_baseline,
     with_environment,
@@ -135,8 +134,7 @@ def _measure_work(project: "Project", session: Session, closes: Closes) -> _Work
         return _Work(session, session.baseline)
     if session.baseline is None:
         # grove was set up in mid-session: what counts is what comes from now on.
-        baseline = take_baseline(project, session)
-        return _Work(session, baseline, measurement=first_measurement(project, baseline))
+        return _Work(session, take_baseline(project, session))
     change, measurement = measure(project, session)
     work = _Work(session, session.baseline, change, measurement)
     if work.may_open_cycle:

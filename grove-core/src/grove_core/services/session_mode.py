@@ -96,22 +96,11 @@ def take_baseline(
     )
 
 
-def first_measurement(project: "Project", baseline: Baseline) -> Measurement | None:
-    """Return what the next stop would measure if nothing changed, so that it need not measure."""
-    top = git.find_top(project.root)
-    tree = project.work_trees.get(top) if top is not None else None
-    if top is None or tree is None:
-        return None
-    return Measurement(key=_key(project, top, tree, baseline), lines=0)
-
-
 def renew_baseline(project: "Project", session: Session) -> Session:
     """Take a session's baseline from here on, and store it."""
     baseline = take_baseline(project, session)
-    measurement = first_measurement(project, baseline)
     return project.sessions.update(
-        session.id,
-        lambda stored: evolve(stored or session, baseline=baseline, measurement=measurement),
+        session.id, lambda stored: evolve(stored or session, baseline=baseline, measurement=None)
     )
 
 
@@ -124,23 +113,21 @@ def measure(
         return SessionChange(lines=0), None
     top = git.find_top(project.root)
     if top is None or baseline.head is None:
-        edited = claude_code.has_edits(
-            session.transcript_path,
-            baseline.transcript_offset,
-            project.root,
-            baseline.excluded,
-        )
+        offset, excluded = baseline.transcript_offset, baseline.excluded
+        edited = claude_code.has_edits(session.transcript_path, offset, project.root, excluded)
         return SessionChange(lines=None if edited else 0), None
+    known, key, lines = session.measurement, "", None
     tree = git.read_work_tree(top, STATUS_SECONDS)
-    if tree is None:
-        return _not_measured(project, session)
-    key = _key(project, top, tree, baseline)
-    if session.measurement is not None and session.measurement.key == key:
-        lines = session.measurement.lines
-    else:
-        lines = _count(top, tree, baseline, _prefixes(project.root, top, baseline.excluded))
-        if lines is None:
-            return _not_measured(project, session)
+    if tree is not None:
+        prefixes = _prefixes(project.root, top, baseline.excluded)
+        paths = without(prefixes, (*tree.changed, *tree.untracked))
+        key = state_key(os.fspath(top), tree.head, paths)
+        is_same = known is not None and known.key == key
+        lines = known.lines if known and is_same else _count(top, tree, baseline, prefixes)
+    if lines is None:
+        why = "git failed or was late; what this session has changed was not measured"
+        project.diagnostics.log("warning", why, session=session.id)
+        return None, None
     small = passes_as_small(lines, project.policy)
     return SessionChange(lines=lines), Measurement(key=key, lines=lines, small=small)
 
@@ -151,18 +138,6 @@ def work_tree_of(project: "Project", session: Session) -> tuple[str, tuple[str, 
     if top is None or session.baseline is None or session.baseline.head is None:
         return None
     return str(top), _prefixes(project.root, top, session.baseline.excluded)
-
-
-def _key(project: "Project", top: Path, tree: git.WorkTree, baseline: Baseline) -> str:
-    prefixes = _prefixes(project.root, top, baseline.excluded)
-    paths = without(prefixes, (*tree.changed, *tree.untracked))
-    return state_key(os.fspath(top), tree.head, paths)
-
-
-def _not_measured(project: "Project", session: Session) -> tuple[None, None]:
-    why = "git failed or was late; what this session has changed was not measured"
-    project.diagnostics.log("warning", why, session=session.id)
-    return None, None
 
 
 def _count(
