@@ -288,7 +288,7 @@ def _value(public: type) -> Iterator[str]:
         yield from _enum(public)
     elif hasattr(public, "_fields"):
         yield from _named_tuple(public)
-    elif public in (grove_core.JsonlStore, grove_core.Outbox):
+    elif public is grove_core.JsonlStore:
         yield from (f"### {public.__name__}", "")
         yield from _protocol(public)
 

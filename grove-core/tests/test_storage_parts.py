@@ -1,10 +1,10 @@
-"""What backends build on: a store of JSON lines, an outbox, and pauses that grow."""
+"""What backends build on: a store of JSON lines, and pauses that grow."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from grove_core import Backoff, JsonlStore, Outbox, StorageError
+from grove_core import Backoff, JsonlStore, StorageError
 
 NOON = datetime(2026, 2, 6, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -88,23 +88,6 @@ def test_a_link_must_not_lead_out(tmp_path):
         store.append(ONE)
     with pytest.raises(StorageError, match="outside"):
         store.state()
-
-
-def test_entries_wait_one_by_one(tmp_path):
-    outbox = Outbox(tmp_path / "outbox")
-    assert outbox.entries() == []
-    outbox.put("b", TWO)
-    outbox.put("a", {"path": "caf\udce9"})
-    outbox.put("b", THREE)
-    (outbox.directory / "c.json").write_text("{")
-    assert [(one.key, one.document) for one in outbox.entries()] == [
-        ("a", {"path": "caf\udce9"}),
-        ("b", THREE),
-        ("c", None),
-    ]
-    outbox.remove("b")
-    outbox.remove("b")
-    assert [one.key for one in outbox.entries()] == ["a", "c"]
 
 
 @pytest.mark.parametrize(

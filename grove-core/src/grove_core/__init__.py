@@ -89,7 +89,6 @@ if TYPE_CHECKING:
     from grove_core.storage.files import read_text as read_text
     from grove_core.storage.files import replace_text as replace_text
     from grove_core.storage.jsonl_store import JsonlStore as JsonlStore
-    from grove_core.storage.outbox import Outbox as Outbox
     from grove_core.storage.trust import TrustRequest as TrustRequest
 
 _PUBLIC = {
@@ -127,7 +126,6 @@ _PUBLIC = {
         "append_text confined edit_text fingerprint_of locked read_bytes read_text replace_text"
     ),
     "storage.jsonl_store": "JsonlStore",
-    "storage.outbox": "Outbox",
 }
 _MODULE_OF_NAME = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 

@@ -1,22 +1,22 @@
 """The outbox: learnings that were accepted and could not be delivered yet. None is lost."""
 
+import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from attrs import evolve, field
 
 from grove_core.clock import format_instant, parse_instant
 from grove_core.codec import learning_from_dict, learning_to_dict
-from grove_core.errors import CodecError, LearningNotFoundError, UnsupportedError
+from grove_core.errors import GroveError, LearningNotFoundError, UnsupportedError
 from grove_core.git import find_repository, find_top
 from grove_core.model.learning import Learning, LearningStatus, Scope
 from grove_core.model.memory import Capability, Filters, Health, Hit, Query, Receipt
 from grove_core.model.value import Value, frozen
-from grove_core.storage.outbox import Entry
-from grove_core.storage.outbox import Outbox as Files
+from grove_core.storage import files
 
 _INSIDE: Final = "//"
 """Stands between a repository's directory and the project's folder in a work tree."""
@@ -41,11 +41,15 @@ class OutboxEntry(Value):
 
 
 class Outbox:
-    """The learnings of all projects that wait, named by their ids."""
+    """The learnings of all projects that wait: a file each, named by its id.
+
+    A file is written completely or not at all, and one that is damaged stops no other. It is
+    removed once the backend has the learning: a process that is killed in between delivers it
+    again, which backends take.
+    """
 
     def __init__(self, directory: Path) -> None:
         """Name the directory; it is created by the first entry."""
-        self._files = Files(directory)
         self.directory = directory
 
     def put(self, learning: Learning, root: Path, now: datetime) -> None:
@@ -57,16 +61,22 @@ class Outbox:
             "queued_at": format_instant(now),
             **({"repository": repository} if repository else {}),
         }
-        self._files.put(learning.id, document)
+        files.make_directory(self.directory)
+        # Half characters of paths that are no UTF-8 survive.
+        text = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
+        files.replace(self.directory / f"{learning.id}.json", text)
 
     def entries(self, root: Path | None = None) -> Sequence[OutboxEntry]:
         """List what waits, for one project or for all; what cannot be read stays in its place."""
-        found = [entry for one in self._files.entries() if (entry := _read(one))]
+        found = [entry for path in self._paths() if (entry := _read(path))]
         return found if root is None else [one for one in found if _belongs_to(one, str(root))]
 
     def unreadable(self) -> tuple[Path, ...]:
         """Name the entries that cannot be read, of all projects; people have to look at them."""
-        return tuple(one.path for one in self._files.entries() if _read(one) is None)
+        return tuple(one for one in self._paths() if _read(one) is None and one.exists())
+
+    def _paths(self) -> Sequence[Path]:
+        return sorted(self.directory.glob("*.json"))
 
 
 @frozen(kw_only=True)
@@ -138,17 +148,17 @@ def _repository_of(root: str) -> str:
     return f"{repository}{_INSIDE}{os.path.relpath(root, top)}" if repository and top else ""
 
 
-def _read(entry: Entry) -> OutboxEntry | None:
-    document: Mapping[str, Any] = entry.document or {}
+def _read(path: Path) -> OutboxEntry | None:
     try:
+        document = json.loads(files.read_bytes(path) or b"null")
         learning = learning_from_dict(document["learning"])
         queued_at = document.get("queued_at")
         return OutboxEntry(
             learning=learning,
             root=str(document["root"]),
-            path=entry.path,
+            path=path,
             queued_at=parse_instant(str(queued_at)) if queued_at else learning.timestamp,
             repository=str(document.get("repository", "")),
         )
-    except (CodecError, ValueError, KeyError, TypeError, AttributeError):
+    except (GroveError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
