@@ -16,16 +16,18 @@ from grove_backend_postgres.elsewhere import Elsewhere
 from grove_backend_postgres.plugin import PostgresSettings
 from grove_backend_postgres.team import Team
 from grove_core import BackendContext
+from grove_core.cli.schema import sections
 from grove_core.clock import now_utc
 from grove_core.services.overview import begin_server
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
 from grove_core.storage.codec import to_jsonable
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json-output.md"
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("grove_core", "grove_eval", "grove_backend_mcp", "grove_backend_postgres")
 INTERCHANGE = Path(__file__).parents[1] / "data" / "interchange"
-COLLECTION = PAGE.parents[1] / "examples" / "shop-and-blog"
-SERVER_TESTS = PAGE.parents[2] / "grove-backend-mcp" / "tests"
+COLLECTION = ROOT / "docs" / "examples" / "shop-and-blog"
+SERVER_TESTS = ROOT / "grove-backend-mcp" / "tests"
 MEMORY_SERVER = SERVER_TESTS / "servers" / "fake_memory.py"
 TOOL_LISTS = SERVER_TESTS / "data" / "mcp-tools"
 GROVE = Path(sys.executable).with_name("grove")
@@ -43,10 +45,11 @@ LEARNING = {
 
 def documented():
     """The keys of each section; a list of learnings has the keys of `grove show`."""
-    found = {}
-    for section in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
-        title, _, body = section.partition("\n")
-        found[title.strip()] = set(re.findall(r"^\| `([^`]+)` \|", body, re.MULTILINE))
+    found = {
+        title: set(re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE))
+        for package in PACKAGES
+        for title, text in sections(package).items()
+    }
     past = {key for key in found["grove show"] if key.startswith(("superseded_by", "history"))}
     decay = {key for key in found["grove show"] if key.startswith("decay")}
     listed = found["grove show"] - past
@@ -255,6 +258,7 @@ def printed(tmp_path_factory):
     found["grove plugins new"] = [
         project.json("plugins", "new", "ticket", "acme", "--into", target)
     ]
+    found["grove schema"] = [project.json("schema", *one) for one in ((), ("stats",))]
     found["grove doctor"] = [project.json("doctor")]
     found["grove config"] = [project.json("config")]
     found["grove config get"] = [

@@ -50,6 +50,7 @@ COMMANDS: Final = {
     "config": "Show the settings, where each comes from, and what is wrong.",
     "trust": "Show what this project asks to run or reach, and agree to it.",
     "doctor": "Check everything that can silently go wrong.",
+    "schema": "Show the keys of a command's JSON document.",
     "completion": "Print the shell's completion script.",
     "hook": "Answer a hook of the coding agent (run by the agent).",
     "serve": "Answer a session's hooks and offer tools (run by the agent).",
