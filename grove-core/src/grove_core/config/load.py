@@ -10,8 +10,15 @@ from typing import Any, Final
 from attrs import define, field, fields
 
 from grove_core.codec import shown
-from grove_core.config.schema import Config, config_keys, setting_of
-from grove_core.config.values import ValueProblem, check_value, parse_variable, unknown_key
+from grove_core.config.schema import (
+    Config,
+    ValueProblem,
+    check_value,
+    config_keys,
+    parse_variable,
+    setting_of,
+    unknown_key,
+)
 from grove_core.model.value import Value, frozen
 from grove_core.storage.paths import Paths, ProjectPaths
 from grove_core.text import escape_invisible

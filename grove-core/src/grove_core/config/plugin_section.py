@@ -14,8 +14,13 @@ from grove_core.config.load import (
     Source,
     variable_of,
 )
-from grove_core.config.schema import setting_of
-from grove_core.config.values import ValueProblem, check_value, parse_variable, unknown_key
+from grove_core.config.schema import (
+    ValueProblem,
+    check_value,
+    parse_variable,
+    setting_of,
+    unknown_key,
+)
 from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
 from grove_core.text import escape_invisible
 

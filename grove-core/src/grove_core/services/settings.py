@@ -8,8 +8,7 @@ from attrs import field, frozen
 
 from grove_core.config.load import DEFAULT, ConfigProblem, LoadedConfig, Origin, Source, variable_of
 from grove_core.config.plugin_section import NOT_AGREED, PluginSection, default_settings
-from grove_core.config.schema import config_keys, setting_of
-from grove_core.config.values import unknown_key
+from grove_core.config.schema import config_keys, setting_of, unknown_key
 from grove_core.errors import ConfigError
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.project import Project
