@@ -15,16 +15,8 @@ from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.gate import SkipDecider
 from grove_core.reflection.schema import submission_schema
 from grove_core.reflection.submission import SUBMISSION_BYTES_MAX
-from grove_core.services.requests import (
-    brief,
-    observe,
-    read_remark,
-    read_submission,
-    refer,
-    skip,
-    submit,
-    try_out,
-)
+from grove_core.services.reflect import read_submission, submit, try_out
+from grove_core.services.requests import brief, observe, read_remark, refer, skip
 
 
 @click.command("reflect")

@@ -182,11 +182,6 @@ def learning_from(
     )
 
 
-def candidate_from(learning: Learning) -> Candidate:
-    """Bring a learning back into the form in which it was proposed."""
-    return Candidate(**_fields_of(learning))
-
-
 def fingerprint(candidate: Candidate) -> str:
     """Digest all content of a candidate, so that one sent twice is recognised."""
     content = [_plain(value) for value in _fields_of(candidate).values()]

@@ -111,7 +111,7 @@ def _result(
 
 def _reflect(project: "Project", arguments: Arguments) -> "Result":
     from grove_core.services.overview import find_session
-    from grove_core.services.requests import read_submission, submit
+    from grove_core.services.reflect import read_submission, submit
 
     submission = read_submission(json.dumps(arguments).encode())
     project, session = find_session(project, submission.session_id)

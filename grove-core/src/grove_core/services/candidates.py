@@ -18,7 +18,6 @@ from grove_core.reflection.pipeline import (
     Pipeline,
     PipelineResult,
     ShownText,
-    candidate_from,
     find_echo,
     fingerprint,
 )
@@ -90,7 +89,7 @@ def evaluate_candidates(
     allowed = project.config.secrets.allow
     # What this session has stored counts as its own even if a crash kept it from saying so.
     written = {one.fingerprint: one.learning_id for one in session.written} | {
-        fingerprint(candidate_from(learning)): learning.id
+        fingerprint(learning): learning.id
         for learning in known.learnings
         if learning.session_id == session.id
     }

@@ -2,13 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 from attrs import evolve, frozen
 
 from grove_core.errors import ReflectionError, StorageError
 from grove_core.event_log import publish
+from grove_core.identifiers import new_learning_id
 from grove_core.model.events import Rated, Reflection, Rejected, StatsEvent
 from grove_core.model.gate import (
     ReflectionAccepted,
@@ -21,29 +23,27 @@ from grove_core.model.learning import (
     Candidate,
     Learning,
     RejectedCandidate,
+    Rejection,
     Scope,
     Stage,
 )
-from grove_core.model.memory import ReceiptStatus
+from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.model.session import EventType, Session, WrittenCandidate
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
-from grove_core.reflection.candidates import read_enum
+from grove_core.reflection.candidates import read_candidate, read_enum
 from grove_core.reflection.pipeline import (
-    PipelineResult,
-    candidate_from,
+    AcceptedCandidate,
+    RepeatedCandidate,
     fingerprint,
+    learning_from,
 )
 from grove_core.reflection.secrets import find_leak, without_secrets
-from grove_core.reflection.submission import Submission, UsedLearning
+from grove_core.reflection.submission import Submission, UsedLearning, parse_submission
 from grove_core.services.candidates import evaluate_candidates, gather_known
 from grove_core.services.curate import Curator
-from grove_core.services.feedback import (
-    correct,
-    log_corrections,
-    mark_used,
-    unknown_ids,
-)
+from grove_core.services.feedback import correct, log_corrections, mark_used, unknown_ids
+from grove_core.services.result import Result
 from grove_core.services.sessions import (
     SessionUpdate,
     skip_event,
@@ -51,306 +51,386 @@ from grove_core.services.sessions import (
     trace_event,
     update_session,
 )
-from grove_core.services.storing import (
-    SESSION_BACKEND,
-    StoredLearning,
-    alone,
-    deliver_outbox,
-    store,
-)
+from grove_core.services.storing import SESSION_BACKEND, alone, deliver_outbox, store_learning
 
 _DIGEST_LENGTH: Final = 16
-# For a mistake in these sections something may be refused that was meant to pass.
-_CONFIGURED_STAGES: Final = (Stage.SECRET, Stage.WRITE_GATE)
-_CONFIGURED_SECTIONS: Final = ("secrets", "gate")
 
 
 @frozen(kw_only=True)
-class ReflectionOutcome:
-    """What became of a submission."""
+class _Stored:
+    """A learning that a submission has stored."""
 
-    session: Session
-    opened: bool
-    stored: tuple[StoredLearning, ...] = ()
-    repeated: tuple[str, ...] = ()
-    rejected: tuple[RejectedCandidate, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def is_skip(self) -> bool:
-        """Whether it counts because it says that there is nothing to keep."""
-        return self.opened and not self.stored and not self.repeated
+    learning: Learning
+    receipt: Receipt
+    notes: tuple[str, ...] = ()
 
 
-def reflect(project: Project, session: Session, submission: Submission) -> ReflectionOutcome:
-    """Work through a submission."""
-    ticket_id = ticket_of(session.gate)
-    submission, left_out = _without_secrets(project, submission)
-    # From the duplicate check to the write no other process writes into this project.
-    with alone(project):
-        known = gather_known(project, session, submission)
-        result = evaluate_candidates(project, session, submission, known)
-        stored = store(project, session.id, ticket_id, result.accepted)
-    outcome = ReflectionOutcome(
-        session=session,
-        opened=bool(stored or result.repeated or submission.nothing_learned),
-        stored=stored,
-        repeated=tuple(one.learning_id for one in result.repeated),
-        rejected=result.rejected,
-    )
-    written: dict[str, Learning | Candidate] = {one.learning.id: one.learning for one in stored}
-    written |= {one.learning_id: one.candidate for one in result.repeated}
-    corrected, objections = correct(project, submission.corrections, written)
-    after = _update_session(project, outcome, submission)
-    _log(project, outcome, submission, ticket_id, known.personal_ids)
-    log_corrections(project, session.id, corrected)
-    if _is_new(result, submission):
-        _log_ratings(project, submission)
-    warnings = _warnings(project, session, submission, result, (left_out, objections))
-    used = (*submission.learnings_used, *_named_in_notes(submission, session))
-    after = mark_used(project, after, used, ticket_id)
-    deliver_outbox(project)
-    shared = (one for one in stored if one.learning.scope in (Scope.PROJECT, Scope.TEAM))
-    if any(one.receipt.status is ReceiptStatus.STORED for one in shared):
-        _publish(project)
-    for one in stored:
-        project.plugins.learning_written(one.learning, one.receipt)
-    return evolve(outcome, session=after, warnings=warnings)
-
-
-def preview(
-    project: Project, session: Session, submission: Submission
-) -> tuple[PipelineResult, Sequence[str]]:
-    """Evaluate a submission and do nothing else; the second result are warnings."""
-    submission, left_out = _without_secrets(project, submission)
-    known = gather_known(project, session, submission)
-    result = evaluate_candidates(project, session, submission, known)
-    candidates = [one.candidate for one in result.accepted]
-    candidates += [one.candidate for one in result.repeated]
-    written = {str(number): one for number, one in enumerate(candidates)}
-    _, objections = correct(project, submission.corrections, written, dry_run=True)
-    return result, _warnings(project, session, submission, result, (left_out, objections))
-
-
-def _is_new(result: PipelineResult, submission: Submission) -> bool:
-    """Return whether its ratings count: refused or repeated as a whole, it may be sent again."""
-    return bool(result.accepted or (submission.nothing_learned and not result.repeated))
-
-
-# --- secrets and warnings -------------------------------------------------------------------------
+def read_submission(data: bytes) -> Submission:
+    """Read a submission, which must say something."""
+    submission = parse_submission(data)
+    if not submission.candidates and submission.nothing_learned is None:
+        raise ReflectionError(
+            "the submission holds no candidate; submit at least one, or"
+            ' {"nothing_learned": "the reason"} (see grove reflect --schema)'
+        )
+    return submission
 
 
 def refuse_secrets(project: Project, text: str | None, field: str) -> None:
     """Stop a command before it stores a secret."""
     leak = find_leak(text, project.config.secrets.allow, field)
     if leak is not None:
-        why = "; ".join((leak.text, *_configuration_mistakes(project)))
-        raise ReflectionError(f"{why}; nothing was stored")
+        raise ReflectionError(f"{leak.text}; nothing was stored")
 
 
-def _configuration_mistakes(project: Project) -> tuple[str, ...]:
-    return tuple(
-        f"a mistake in the configuration: {problem}"
-        for problem in project.loaded_config.problems
-        if not problem.key or problem.key.partition(".")[0] in _CONFIGURED_SECTIONS
-    )
+def submit(project: Project, session: Session, submission: Submission) -> Result:
+    """Take a submission; it fails if no candidate was accepted."""
+    work = _Work(project, session, submission)
+    # From the duplicate check to the write no other process writes into this project.
+    with alone(project):
+        work.evaluate()
+        work.store()
+    work.correct()
+    work.update_session()
+    work.log()
+    work.publish()
+    return work.report()
 
 
-def _without_secrets(
-    project: Project, submission: Submission
-) -> tuple[Submission, tuple[str, ...]]:
-    """Take secrets out of everything but the candidates, which are refused for theirs."""
-    if not submission.candidates:
-        refuse_secrets(project, submission.nothing_learned, "nothing_learned")
-    return without_secrets(submission, project.config.secrets.allow)
+def try_out(project: Project, session: Session, submission: Submission) -> Result:
+    """Report what would become of a submission, and what the write gate thinks of it."""
+    work = _Work(project, session, submission)
+    work.evaluate()
+    work.correct(dry_run=True)
+    return work.preview()
 
 
-def _warnings(
-    project: Project,
-    session: Session,
-    submission: Submission,
-    result: PipelineResult,
-    found: tuple[Sequence[str], Sequence[str]],
-) -> tuple[str, ...]:
-    """Say what was ignored, and name mistakes for which too much may have been refused."""
-    left_out, corrections = found
-    asked = any(one.stage in _CONFIGURED_STAGES for one in result.rejected)
-    warnings = [*left_out, *(_configuration_mistakes(project) if left_out or asked else ())]
-    warnings += submission.problems
-    if submission.unknown_fields:
-        warnings.append(f"ignored unknown fields: {', '.join(submission.unknown_fields)}")
-    warnings += corrections
-    used = [one.id for one in submission.learnings_used]
-    warnings += [
-        f"the use of {unknown} was not recorded: no learning has this id"
-        for unknown in unknown_ids(project, session, used)
-    ]
-    warnings += [
-        f"the rating of {one.learning_id} was ignored: no learning has this id"
-        for one in submission.ratings
-        if _is_new(result, submission) and project.library.get(one.learning_id) is None
-    ]
-    return tuple(warnings)
+class _Work:
+    """A submission on its way to the memory, the session and the logs."""
 
+    def __init__(self, project: Project, session: Session, submission: Submission) -> None:
+        self._project = project
+        self._session = session
+        self._ticket_id = ticket_of(session.gate)
+        if not submission.candidates:
+            refuse_secrets(project, submission.nothing_learned, "nothing_learned")
+        # Candidates are refused for theirs.
+        self._sent, left_out = without_secrets(submission, project.config.secrets.allow)
+        self._warnings = [*left_out, *self._sent.problems]
+        if self._sent.unknown_fields:
+            unknown = ", ".join(self._sent.unknown_fields)
+            self._warnings.append(f"ignored unknown fields: {unknown}")
+        self._stored: list[_Stored] = []
 
-# --- session and events ---------------------------------------------------------------------------
+    def evaluate(self) -> None:
+        """Send the candidates through every stage."""
+        self._known = gather_known(self._project, self._session, self._sent)
+        self._result = evaluate_candidates(self._project, self._session, self._sent, self._known)
 
-
-def _update_session(
-    project: Project, outcome: ReflectionOutcome, submission: Submission
-) -> Session:
-    """Step the gate, and remember what was written."""
-    now = project.now
-
-    def change(session: Session) -> SessionUpdate:
-        kept = [one.learning for one in outcome.stored if one.receipt.backend == SESSION_BACKEND]
-        written = (
-            WrittenCandidate(
-                fingerprint=fingerprint(candidate_from(one.learning)), learning_id=one.learning.id
+    def store(self) -> None:
+        """Store what was accepted under new ids."""
+        for one in self._result.accepted:
+            learning = learning_from(
+                one.candidate,
+                learning_id=new_learning_id(self._project.now),
+                session_id=self._session.id,
+                ticket_id=self._ticket_id,
+                now=self._project.now,
             )
-            for one in outcome.stored
+            receipt = store_learning(self._project, learning)
+            notes = (*one.notes, *([receipt.note] if receipt.note else ()))
+            self._stored.append(_Stored(learning=learning, receipt=receipt, notes=notes))
+
+    @property
+    def _taken(self) -> bool:
+        return bool(self._result.accepted or self._result.repeated)
+
+    @property
+    def _opens(self) -> bool:
+        return self._taken or self._sent.nothing_learned is not None
+
+    @property
+    def _is_new(self) -> bool:
+        """Whether its ratings count: refused or repeated as a whole, it may be sent again."""
+        nothing = self._sent.nothing_learned and not self._result.repeated
+        return bool(self._result.accepted or nothing)
+
+    def correct(self, *, dry_run: bool = False) -> None:
+        """Mark what was superseded or said to be wrong."""
+        written: dict[str, Candidate] = {one.learning.id: one.learning for one in self._stored}
+        if dry_run:
+            written = {str(one.position): one.candidate for one in self._result.accepted}
+        written |= {one.learning_id: one.candidate for one in self._result.repeated}
+        corrections = self._sent.corrections
+        changed, objections = correct(self._project, corrections, written, dry_run=dry_run)
+        if not dry_run:
+            log_corrections(self._project, self._session.id, changed)
+        used = [one.id for one in self._sent.learnings_used]
+        self._warnings += objections
+        self._warnings += [
+            f"the use of {unknown} was not recorded: no learning has this id"
+            for unknown in unknown_ids(self._project, self._session, used)
+        ]
+        self._warnings += [
+            f"the rating of {one.learning_id} was ignored: no learning has this id"
+            for one in self._sent.ratings
+            if self._is_new and self._project.library.get(one.learning_id) is None
+        ]
+
+    # --- session and events -----------------------------------------------------------------------
+
+    @cached_property
+    def _skip(self) -> SkipDecision | None:
+        """The decision, if it counts because it says that there is nothing to keep."""
+        if self._taken or self._sent.nothing_learned is None:
+            return None
+        return SkipDecision(
+            reason=self._sent.nothing_learned,
+            decider=SkipDecider.AGENT,
+            timestamp=self._project.now,
+        )
+
+    def update_session(self) -> None:
+        """Step the gate, and remember what was written and used."""
+        shown = (one.learning_id for one in self._session.injected)
+        words = {word.strip(".,;:()[]`'\"") for word in self._sent.notes.split()}
+        named = (UsedLearning(id=one) for one in shown if one in words)
+        used = (*self._sent.learnings_used, *named)
+        after, _ = update_session(self._project, self._session, self._change, cause="reflection")
+        self._session = mark_used(self._project, after, used, self._ticket_id)
+
+    def _change(self, session: Session) -> SessionUpdate:
+        rejected = self._result.rejected
+        kept = [one.learning for one in self._stored if one.receipt.backend == SESSION_BACKEND]
+        written = (
+            WrittenCandidate(fingerprint=fingerprint(one.learning), learning_id=one.learning.id)
+            for one in self._stored
         )
         changed = evolve(
             session,
             written=(*session.written, *written),
             ephemeral=(*session.ephemeral, *kept),
-            last_rejections=() if outcome.opened else outcome.rejected,
-            recovered_from=None if outcome.opened else session.recovered_from,
+            last_rejections=() if self._opens else rejected,
+            recovered_from=None if self._opens else session.recovered_from,
         )
-        if not outcome.opened:
-            refused = trace_event(EventType.REFLECTION_REFUSED, now, rejected=len(outcome.rejected))
+        if not self._opens:
+            now = self._project.now
+            refused = trace_event(EventType.REFLECTION_REFUSED, now, rejected=len(rejected))
             return SessionUpdate(session=changed, trace=[refused])
-        if outcome.is_skip:
-            skipped = SkipAccepted(decision=_skip(project, submission))
-            return SessionUpdate(session=changed, events=[skipped])
+        if self._skip is not None:
+            return SessionUpdate(session=changed, events=[SkipAccepted(decision=self._skip)])
         result = ReflectionResult(
-            learning_ids=(*(one.learning.id for one in outcome.stored), *outcome.repeated),
-            rejected=outcome.rejected,
-            candidates_produced=len(submission.candidates),
-            completed_at=now,
+            learning_ids=self._ids,
+            rejected=rejected,
+            candidates_produced=len(self._sent.candidates),
+            completed_at=self._project.now,
         )
         return SessionUpdate(session=changed, events=[ReflectionAccepted(result=result)])
 
-    session, _ = update_session(project, outcome.session, change, cause="reflection")
-    return session
+    @property
+    def _ids(self) -> tuple[str, ...]:
+        repeated = (one.learning_id for one in self._result.repeated)
+        return (*(one.learning.id for one in self._stored), *repeated)
 
+    def log(self) -> None:
+        """Log what was stored, skipped and refused; what is personal goes into the personal log."""
+        candidates = self._sent.candidates
+        kinds = sorted(set(map(_is_personal, candidates)))
+        events: list[tuple[StatsEvent, bool]] = []
+        if self._stored or self._result.rejected:
+            events += [(self._reflection(personal=personal), personal) for personal in kinds]
+        if self._skip is not None:
+            events.append((skip_event(self._session.id, self._skip, self._ticket_id), False))
+        for one in self._result.rejected:
+            raw, existing = candidates[one.position], one.rejection.existing_id
+            # A reason may quote another candidate of the same submission, or what is personal.
+            quotes_another = one.stage is Stage.DUPLICATE and existing is None
+            is_quoted = existing in self._known.personal_ids or (True in kinds and quotes_another)
+            events.append((self._rejection(one, raw), _is_personal(raw) or is_quoted))
+        for rating in self._sent.ratings if self._is_new else ():
+            found = self._project.library.get(rating.learning_id)
+            if found is not None:
+                rated = Rated(
+                    ts=self._project.now, learning_id=rating.learning_id, useful=rating.useful
+                )
+                events.append((rated, found.area is Area.PERSONAL))
+        self._project.log_by_area(events)
 
-def _skip(project: Project, submission: Submission) -> SkipDecision:
-    return SkipDecision(
-        reason=submission.nothing_learned or "",
-        decider=SkipDecider.AGENT,
-        timestamp=project.now,
-    )
-
-
-def _log(
-    project: Project,
-    outcome: ReflectionOutcome,
-    submission: Submission,
-    ticket_id: str | None,
-    personal_ids: Collection[str],
-) -> None:
-    """Log what was stored, skipped and refused; what is personal goes into the personal log."""
-    session_id = outcome.session.id
-    candidates = submission.candidates
-    kinds = sorted(set(map(_is_personal, candidates)))
-    events: list[tuple[StatsEvent, bool]] = []
-    if outcome.stored or outcome.rejected:
-        for personal in kinds:
-            event = _reflection(project, outcome, ticket_id, candidates, personal)
-            events.append((event, personal))
-    if outcome.is_skip:
-        skipped = skip_event(session_id, _skip(project, submission), ticket_id)
-        events.append((skipped, False))
-    for one in outcome.rejected:
-        raw, existing = candidates[one.position], one.rejection.existing_id
-        # A reason may quote another candidate of the same submission, or what is personal.
-        quotes_another = one.stage is Stage.DUPLICATE and existing is None
-        personal = (
-            _is_personal(raw) or existing in personal_ids or (True in kinds and quotes_another)
+    def _reflection(self, *, personal: bool) -> Reflection:
+        """Count what belongs to one of the logs."""
+        of_log = (one for one in self._stored if (one.learning.scope is Scope.PERSONAL) is personal)
+        own = list(of_log)
+        criteria = {criterion.value for one in own for criterion in one.learning.criteria_met}
+        return Reflection(
+            ts=self._project.now,
+            session_id=self._session.id,
+            candidates=sum(_is_personal(one) is personal for one in self._sent.candidates),
+            accepted=len(own),
+            categories=tuple(sorted({one.learning.category.value for one in own})),
+            criteria=tuple(sorted(criteria)),
+            ticket_id=self._ticket_id,
+            backend=", ".join(dict.fromkeys(one.receipt.backend for one in own)),
         )
-        events.append((_rejection(project, session_id, one, raw), personal))
-    project.log_by_area(events)
 
+    def _rejection(self, one: RejectedCandidate, raw: Any) -> Rejected:  # noqa: ANN401 - any JSON value
+        """Describe a refusal for a log that is committed: of a secret nothing but its place."""
+        summary, reason = one.summary, one.rejection.reason
+        if one.stage is Stage.SECRET:
+            # Tells a candidate from others where no word of it may be kept.
+            content = json.dumps(raw, sort_keys=True, ensure_ascii=True, default=str)
+            digest = hashlib.sha256(content.encode("ascii")).hexdigest()[:_DIGEST_LENGTH]
+            summary = f"(withheld, sha256 {digest})"
+            reason = f"holds what looks like a secret ({one.rejection.field})"
+        return Rejected(
+            ts=self._project.now,
+            session_id=self._session.id,
+            summary=summary,
+            tags=one.tags,
+            stage=one.stage.value,
+            reason=reason,
+        )
 
-def _reflection(
-    project: Project,
-    outcome: ReflectionOutcome,
-    ticket_id: str | None,
-    candidates: Sequence[Any],
-    personal: bool,  # noqa: FBT001 - which log it goes to
-) -> Reflection:
-    own = [one for one in outcome.stored if (one.learning.scope is Scope.PERSONAL) is personal]
-    criteria = {criterion.value for one in own for criterion in one.learning.criteria_met}
-    return Reflection(
-        ts=project.now,
-        session_id=outcome.session.id,
-        candidates=sum(_is_personal(one) is personal for one in candidates),
-        accepted=len(own),
-        categories=tuple(sorted({one.learning.category.value for one in own})),
-        criteria=tuple(sorted(criteria)),
-        ticket_id=ticket_id,
-        backend=", ".join(dict.fromkeys(one.receipt.backend for one in own)),
-    )
+    def publish(self) -> None:
+        """Deliver what waits, and write beside a shared learning what hooks keep to themselves."""
+        project = self._project
+        deliver_outbox(project)
+        shared = [one for one in self._stored if one.learning.scope in (Scope.PROJECT, Scope.TEAM)]
+        if any(one.receipt.status is ReceiptStatus.STORED for one in shared):
+            try:
+                Curator(project).archive_hidden()
+                if project.files.initialised and project.config.stats.share:
+                    publish(project.files, project.now)
+            except StorageError as error:  # the next reflection tries again
+                project.diagnostics.log("error", f"events were not published: {error}")
+        for one in self._stored:
+            project.plugins.learning_written(one.learning, one.receipt)
 
+    # --- results ----------------------------------------------------------------------------------
 
-def _rejection(
-    project: Project,
-    session_id: str,
-    rejected: RejectedCandidate,
-    raw: Any,  # noqa: ANN401 - any JSON value
-) -> Rejected:
-    """Describe a refusal for a log that is committed: of a secret nothing but where it stood."""
-    summary, reason = rejected.summary, rejected.rejection.reason
-    if rejected.stage is Stage.SECRET:
-        # Tells a candidate from others where no word of it may be kept.
-        content = json.dumps(raw, sort_keys=True, ensure_ascii=True, default=str)
-        digest = hashlib.sha256(content.encode("ascii")).hexdigest()[:_DIGEST_LENGTH]
-        summary = f"(withheld, sha256 {digest})"
-        reason = f"holds what looks like a secret ({rejected.rejection.field})"
-    return Rejected(
-        ts=project.now,
-        session_id=session_id,
-        summary=summary,
-        tags=rejected.tags,
-        stage=rejected.stage.value,
-        reason=reason,
-    )
+    def report(self) -> Result:
+        """Say what became of the submission."""
+        gate = self._session.gate
+        document: dict[str, Any] = {
+            "session_id": self._session.id,
+            "gate": gate.status,
+            "accepted": [
+                {
+                    "id": one.learning.id,
+                    "summary": one.learning.summary,
+                    "status": one.receipt.status,
+                    "backend": one.receipt.backend,
+                    "location": one.receipt.location,
+                    "notes": one.notes,
+                }
+                for one in self._stored
+            ],
+            "repeated": [one.learning_id for one in self._result.repeated],
+            "rejected": [_refused(one) for one in self._result.rejected],
+            "warnings": self._warnings,
+        }
+        reasons = [
+            f"{one.position + 1}. refused ({one.stage.value}) {one.summary!r}:"
+            f" {one.rejection.reason}"
+            for one in self._result.rejected
+        ]
+        lines = [line for one in self._stored for line in _lines_of(one)]
+        lines += [f"already stored {one.learning_id}" for one in self._result.repeated]
+        if self._opens:
+            lines.append(f"The gate is {gate.status.value}.")
+        else:
+            end = "; the gate stays closed" if gate.status.owes_reflection else ""
+            document["error"] = f"no candidate was accepted{end}"
+            reasons.append(document["error"])
+        return Result(
+            document=document,
+            lines=lines,
+            ids=self._ids,
+            exit_code=0 if self._opens else 1,
+            warnings=(*self._warnings, *reasons),
+        )
+
+    def preview(self) -> Result:
+        """Say what would become of each candidate."""
+        result = self._result
+        every: list[RejectedCandidate | AcceptedCandidate | RepeatedCandidate] = [
+            *result.rejected,
+            *result.accepted,
+            *result.repeated,
+        ]
+        every.sort(key=lambda one: one.position)
+        expected = [_expected(one, self._sent.candidates[one.position]) for one in every]
+        lines = [line for _, told in expected for line in told]
+        if self._skip is not None:
+            lines.append("It would count as a skip.")
+        return Result(
+            document={
+                "session_id": self._session.id,
+                "gate": self._session.gate.status,
+                "dry_run": True,
+                "opens": self._opens,
+                "candidates": [document for document, _ in expected],
+                "warnings": self._warnings,
+            },
+            lines=[*lines, "Nothing was stored or logged."],
+            exit_code=0 if self._opens else 1,
+            warnings=self._warnings,
+        )
 
 
 def _is_personal(raw: Any) -> bool:  # noqa: ANN401 - any JSON value
     return isinstance(raw, Mapping) and read_enum(Scope, raw.get("scope")) is Scope.PERSONAL
 
 
-def _log_ratings(project: Project, submission: Submission) -> None:
-    found = ((one, project.library.get(one.learning_id)) for one in submission.ratings)
-    project.log_by_area(
-        [
-            (
-                Rated(ts=project.now, learning_id=one.learning_id, useful=one.useful),
-                stored.area is Area.PERSONAL,
-            )
-            for one, stored in found
-            if stored is not None
-        ],
-    )
+def _lines_of(one: _Stored) -> list[str]:
+    receipt = one.receipt
+    place = receipt.location or receipt.backend
+    if receipt.status is ReceiptStatus.QUEUED:
+        place = f"waits for the backend {receipt.backend}; delivered with the next reflection"
+    elif receipt.backend == SESSION_BACKEND:
+        place = "kept in this session only"
+    head = f"{receipt.status.value} {one.learning.id} ({place})"
+    return [head, f"  {one.learning.summary}", *(f"  note: {note}" for note in one.notes)]
 
 
-# --- afterwards -----------------------------------------------------------------------------------
+def _refused(one: RejectedCandidate) -> dict[str, Any]:
+    return {
+        "position": one.position,
+        "summary": one.summary,
+        "stage": one.stage,
+        "field": one.rejection.field,
+        "reason": one.rejection.reason,
+        "existing_id": one.rejection.existing_id,
+    }
 
 
-def _publish(project: Project) -> None:
-    """Write beside the learning what hooks keep to themselves; what fails now is for next time."""
-    try:
-        Curator(project).archive_hidden()
-        if project.files.initialised and project.config.stats.share:
-            publish(project.files, project.now)
-    except StorageError as error:
-        project.diagnostics.log("error", f"events were not published: {error}")
+def _expected(
+    one: RejectedCandidate | AcceptedCandidate | RepeatedCandidate,
+    raw: Any,  # noqa: ANN401 - any JSON value
+) -> tuple[dict[str, Any], Sequence[str]]:
+    """Say what would become of a candidate, as a document and in lines."""
+    number = one.position + 1
+    if isinstance(one, RejectedCandidate):
+        unread = one.stage in {Stage.SCHEMA, Stage.SECRET}
+        read = None if unread else read_candidate(raw)
+        known = None if read is None or isinstance(read, Rejection) else read.candidate
+        head = f"{number}. would be refused ({one.stage.value}): {one.summary}"
+        document = {**_refused(one), "outcome": "rejected", "write_gate": _assessment(known)}
+        return document, [head, f"   {one.rejection.reason}"]
+    summary = one.candidate.summary
+    document = {"position": one.position, "summary": summary}
+    document["write_gate"] = _assessment(one.candidate)
+    if isinstance(one, RepeatedCandidate):
+        head = f"{number}. is stored already as {one.learning_id}: {summary}"
+        return {**document, "outcome": "repeated", "id": one.learning_id}, [head]
+    notes = [f"   note: {note}" for note in one.notes]
+    head = f"{number}. would be accepted: {summary}"
+    return {**document, "outcome": "accepted", "notes": one.notes}, [head, *notes]
 
 
-def _named_in_notes(submission: Submission, session: Session) -> Iterable[UsedLearning]:
-    """Find shown learnings whose ids stand in the notes."""
-    words = {word.strip(".,;:()[]`'\"") for word in submission.notes.split()}
-    shown = (one.learning_id for one in session.injected)
-    return [UsedLearning(id=one) for one in shown if one in words]
+def _assessment(candidate: Candidate | None) -> dict[str, Any] | None:
+    if candidate is None:
+        return None
+    from grove_core.reflection.write_gate import evaluate
+
+    found = evaluate(candidate)
+    return {"score": found.score, "threshold": found.threshold, "components": found.components}

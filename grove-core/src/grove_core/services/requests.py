@@ -7,21 +7,16 @@ from typing import Any, Final
 from attrs import evolve
 
 from grove_core import git
-from grove_core.errors import ReflectionError
 from grove_core.git import seen_from_root, without
 from grove_core.model.gate import SkipAccepted, SkipDecider, SkipDecision
-from grove_core.model.learning import Candidate, RejectedCandidate, Rejection, Stage
-from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.model.session import EventType, Session, SubagentObservation
 from grove_core.model.ticket import Ticket
 from grove_core.project import Project
-from grove_core.reflection.candidates import read_candidate
-from grove_core.reflection.pipeline import AcceptedCandidate, RepeatedCandidate
 from grove_core.reflection.schema import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
-from grove_core.reflection.submission import Submission, UsedLearning, parse_submission
+from grove_core.reflection.submission import UsedLearning
 from grove_core.services.feedback import mark_used, unknown_ids
-from grove_core.services.reflect import preview, reflect, refuse_secrets
+from grove_core.services.reflect import refuse_secrets
 from grove_core.services.result import Result
 from grove_core.services.session_mode import ignored_paths
 from grove_core.services.sessions import (
@@ -31,149 +26,11 @@ from grove_core.services.sessions import (
     trace_event,
     update_session,
 )
-from grove_core.services.storing import SESSION_BACKEND
 from grove_core.text import clean_line, shorten
 
 _GIT_SECONDS: Final = 2.0
 _MOST_LISTED: Final = 30
 _LONGEST_DESCRIPTION: Final = 1_000
-
-# --- reflect --------------------------------------------------------------------------------------
-
-
-def read_submission(data: bytes) -> Submission:
-    """Read a submission, which must say something."""
-    submission = parse_submission(data)
-    if not submission.candidates and submission.nothing_learned is None:
-        raise ReflectionError(
-            "the submission holds no candidate; submit at least one, or"
-            ' {"nothing_learned": "the reason"} (see grove reflect --schema)'
-        )
-    return submission
-
-
-def submit(project: Project, session: Session, submission: Submission) -> Result:
-    """Take a submission; it fails if no candidate was accepted."""
-    outcome = reflect(project, session, submission)
-    gate = outcome.session.gate
-    document: dict[str, Any] = {
-        "session_id": outcome.session.id,
-        "gate": gate.status,
-        "accepted": [
-            {
-                "id": one.learning.id,
-                "summary": one.learning.summary,
-                "status": one.receipt.status,
-                "backend": one.receipt.backend,
-                "location": one.receipt.location,
-                "notes": one.notes,
-            }
-            for one in outcome.stored
-        ],
-        "repeated": outcome.repeated,
-        "rejected": [_rejected(one) for one in outcome.rejected],
-        "warnings": outcome.warnings,
-    }
-    reasons = [
-        f"{one.position + 1}. refused ({one.stage.value}) {one.summary!r}: {one.rejection.reason}"
-        for one in outcome.rejected
-    ]
-    if not outcome.opened:
-        end = "; the gate stays closed" if gate.status.owes_reflection else ""
-        document["error"] = f"no candidate was accepted{end}"
-        reasons.append(document["error"])
-    lines = []
-    for one in outcome.stored:
-        lines.append(f"{one.receipt.status.value} {one.learning.id} ({_place(one.receipt)})")
-        lines += [f"  {one.learning.summary}", *(f"  note: {note}" for note in one.notes)]
-    lines += [f"already stored {learning_id}" for learning_id in outcome.repeated]
-    return Result(
-        document=document,
-        lines=[*lines, *([f"The gate is {gate.status.value}."] if outcome.opened else [])],
-        ids=(*(one.learning.id for one in outcome.stored), *outcome.repeated),
-        exit_code=0 if outcome.opened else 1,
-        warnings=(*outcome.warnings, *reasons),
-    )
-
-
-def _rejected(one: RejectedCandidate) -> dict[str, Any]:
-    return {
-        "position": one.position,
-        "summary": one.summary,
-        "stage": one.stage,
-        "field": one.rejection.field,
-        "reason": one.rejection.reason,
-        "existing_id": one.rejection.existing_id,
-    }
-
-
-def _place(receipt: Receipt) -> str:
-    if receipt.status is ReceiptStatus.QUEUED:
-        return f"waits for the backend {receipt.backend}; delivered with the next reflection"
-    if receipt.backend == SESSION_BACKEND:
-        return "kept in this session only"
-    return receipt.location or receipt.backend
-
-
-def try_out(project: Project, session: Session, submission: Submission) -> Result:
-    """Report what would become of each candidate, and what the write gate thinks of it."""
-    result, warnings = preview(project, session, submission)
-    found: list[dict[str, Any]] = []
-    lines: list[str] = []
-    every: list[RejectedCandidate | AcceptedCandidate | RepeatedCandidate] = [
-        *result.rejected,
-        *result.accepted,
-        *result.repeated,
-    ]
-    for one in sorted(every, key=lambda each: each.position):
-        number = one.position + 1
-        summary = one.summary if isinstance(one, RejectedCandidate) else one.candidate.summary
-        match one:
-            case RejectedCandidate():
-                unread = one.stage in {Stage.SCHEMA, Stage.SECRET}
-                read = None if unread else read_candidate(submission.candidates[one.position])
-                known = None if read is None or isinstance(read, Rejection) else read.candidate
-                document = {**_rejected(one), "outcome": "rejected"}
-                lines.append(f"{number}. would be refused ({one.stage.value}): {summary}")
-                lines.append(f"   {one.rejection.reason}")
-            case AcceptedCandidate():
-                known = one.candidate
-                document = {"outcome": "accepted", "notes": one.notes}
-                lines.append(f"{number}. would be accepted: {summary}")
-                lines += [f"   note: {note}" for note in one.notes]
-            case RepeatedCandidate():
-                known = one.candidate
-                document = {"outcome": "repeated", "id": one.learning_id}
-                lines.append(f"{number}. is stored already as {one.learning_id}: {summary}")
-        about = {"position": one.position, "summary": summary}
-        found.append({**about, **document, "write_gate": _assessment(known)})
-    taken = bool(result.accepted or result.repeated)
-    if submission.nothing_learned and not taken:
-        lines.append("It would count as a skip.")
-    opens = taken or submission.nothing_learned is not None
-    return Result(
-        document={
-            "session_id": session.id,
-            "gate": session.gate.status,
-            "dry_run": True,
-            "opens": opens,
-            "candidates": found,
-            "warnings": warnings,
-        },
-        lines=[*lines, "Nothing was stored or logged."],
-        exit_code=0 if opens else 1,
-        warnings=warnings,
-    )
-
-
-def _assessment(candidate: Candidate | None) -> dict[str, Any] | None:
-    if candidate is None:
-        return None
-    from grove_core.reflection.write_gate import evaluate
-
-    found = evaluate(candidate)
-    return {"score": found.score, "threshold": found.threshold, "components": found.components}
-
 
 # --- what there is to reflect on ------------------------------------------------------------------
 

@@ -4,17 +4,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from attrs import frozen
-
 from grove_core.errors import GroveError, StorageError
-from grove_core.identifiers import new_learning_id
 from grove_core.model.learning import (
     Learning,
     Scope,
 )
 from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.project import Project
-from grove_core.reflection.pipeline import AcceptedCandidate, learning_from
 from grove_core.services.result import Line, Result
 from grove_core.services.sync import synchronise, with_server
 from grove_core.storage import files
@@ -24,15 +20,6 @@ SESSION_BACKEND: Final = "session"
 _LONGEST_NOTE: Final = 500
 _LOCK_SECONDS: Final = 30.0
 _SLOW_LOCK_SECONDS: Final = 300.0
-
-
-@frozen(kw_only=True)
-class StoredLearning:
-    """A learning that a submission has stored."""
-
-    learning: Learning
-    receipt: Receipt
-    notes: tuple[str, ...] = ()
 
 
 def why_not_stored(project: Project, scope: Scope) -> str | None:
@@ -61,28 +48,6 @@ def why_not_stored(project: Project, scope: Scope) -> str | None:
 
 def _has_ticket_system(project: Project) -> bool:
     return any(system.enabled and not system.probe.per_session for system in project.tickets().all)
-
-
-def store(
-    project: Project,
-    session_id: str,
-    ticket_id: str | None,
-    accepted: Sequence[AcceptedCandidate],
-) -> tuple[StoredLearning, ...]:
-    """Store candidates under new ids."""
-    stored: list[StoredLearning] = []
-    for one in accepted:
-        learning = learning_from(
-            one.candidate,
-            learning_id=new_learning_id(project.now),
-            session_id=session_id,
-            ticket_id=ticket_id,
-            now=project.now,
-        )
-        receipt = store_learning(project, learning)
-        notes = (*one.notes, *([receipt.note] if receipt.note else ()))
-        stored.append(StoredLearning(learning=learning, receipt=receipt, notes=notes))
-    return tuple(stored)
 
 
 def store_learning(project: Project, learning: Learning) -> Receipt:
