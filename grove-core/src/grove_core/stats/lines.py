@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, get_args, get_origin
 
 from attrs import NOTHING, fields
 
 from grove_core.codec import event_from_line
 from grove_core.errors import CodecError
-from grove_core.model.events import EVENT_TYPES, EVENT_VERSION, StatsEvent
+from grove_core.model.events import EVENT_TYPES, EVENT_VERSION
 
 UNREADABLE: Final = "unreadable"
 UNKNOWN: Final = "unknown"
@@ -45,21 +46,14 @@ def instant(moment: int) -> datetime:
 
 def read_lines(lines: Sequence[bytes]) -> Iterator[EventLine | str | None]:
     """Read lines: each is an event, ``UNREADABLE``, ``UNKNOWN`` or, where it is empty, nothing."""
-    kept = [line for line in lines if line and not line.isspace()]
-    documents = iter(_documents(kept))
-    moments: dict[str, int] = {}  # many events of a session happen in the same second
-    for line in lines:
+    for line, document in zip(lines, _documents(lines), strict=True):
         if not line or line.isspace():
             yield None
             continue
-        document = next(documents)
         try:
-            event, text = document["event"], document["ts"]
-            known = moments.get(text)
-            moment = moments.setdefault(text, _moment(text)) if known is None else known
-            version = document["v"]
+            event, moment, version = document["event"], _moment(document["ts"]), document["v"]
             plain = type(version) is int and version == EVENT_VERSION
-            plain = plain and _is_plain(document, _CHECKS[event])
+            plain = plain and _is_plain(document, _checks_of(event))
         except (KeyError, TypeError, ValueError):
             plain = False
         # The older program wrote events of other shapes under the same number.
@@ -69,22 +63,22 @@ def read_lines(lines: Sequence[bytes]) -> Iterator[EventLine | str | None]:
             yield _read_slowly(line)
 
 
-def _documents(lines: list[bytes]) -> list[Any]:
+def _documents(lines: Sequence[bytes]) -> list[Any]:
     """Parse lines together, which is faster; each by itself where one of them is no JSON."""
-    try:
-        together: list[Any] = json.loads((b"[" + b",".join(lines) + b"]").decode())
-    except (ValueError, RecursionError):
-        together = []
-    return together if len(together) == len(lines) else [_document(line) for line in lines]
+    together = _parsed(b"[" + b",".join(lines) + b"]")
+    if together is not None and len(together) == len(lines):
+        return list(together)
+    return [_parsed(line) for line in lines]
 
 
-def _document(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
+def _parsed(content: bytes) -> Any:  # noqa: ANN401 - any JSON value
     try:
-        return json.loads(line.decode())
+        return json.loads(content.decode())
     except (ValueError, RecursionError):
         return None
 
 
+@lru_cache(maxsize=1024)  # many events of a session happen in the same second
 def _moment(text: str) -> int:
     if len(text) != _LENGTH_OF_INSTANT or text[10] != "T" or text[-1] != "Z":
         raise ValueError(text)
@@ -108,10 +102,11 @@ def _is_plain(document: Mapping[str, Any], checks: Checks) -> bool:
     return True
 
 
-def _checks_of(kind: type[StatsEvent]) -> Checks:
+@cache
+def _checks_of(event: str) -> Checks:
     return [
         (one.name, _kinds(one.type), one.default is NOTHING)
-        for one in fields(kind)
+        for one in fields(EVENT_TYPES[event])
         if one.name != "ts"
     ]
 
@@ -119,19 +114,7 @@ def _checks_of(kind: type[StatsEvent]) -> Checks:
 def _kinds(annotation: Any) -> tuple[type, ...]:  # noqa: ANN401 - a type
     if isinstance(annotation, type):
         return _JSON_TYPES.get(annotation, (annotation,))
-    origin = get_origin(annotation)
-    return _JSON_TYPES.get(origin) or tuple(get_args(annotation))
-
-
-class _Checks(dict[str, Checks]):
-    """By event; an event that is not looked at costs nothing."""
-
-    def __missing__(self, name: str) -> Checks:
-        checks = self[name] = _checks_of(EVENT_TYPES[name])
-        return checks
-
-
-_CHECKS: Final = _Checks()
+    return _JSON_TYPES.get(get_origin(annotation)) or get_args(annotation)
 
 
 def _read_slowly(line: bytes) -> EventLine | str:
