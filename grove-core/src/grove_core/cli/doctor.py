@@ -1,13 +1,12 @@
 """``grove doctor``."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
-from grove_core.doctor.check import CheckResult, Status
+from grove_core.doctor.check import Status
 from grove_core.text import counted
 
 if TYPE_CHECKING:
@@ -32,31 +31,30 @@ def command(invocation: Invocation, *, verbose: bool) -> Result:
 
     checks = examine(invocation.project)
     broken = [check for check in checks if check.status is Status.BROKEN]
+    warnings = sum(check.status is Status.WARNING for check in checks)
+
+    def human(console: "Console") -> None:
+        from rich.text import Text
+
+        shown = [check for check in checks if verbose or not check.ok]
+        for check in sorted(shown, key=lambda one: [*Status].index(one.status)):
+            mark = Text(f"{check.status.value:<{_MARK_WIDTH}}", style=_STYLES[check.status])
+            console.print(mark + Text(f"{check.name}: {check.detail}"))
+            if check.fix:
+                console.print(f"{'':<{_MARK_WIDTH}}  → {check.fix}")
+        if shown:
+            console.print()
+        number = counted(len(checks), "check")
+        if broken or warnings:
+            state = f"{len(broken)} broken" if broken else "Nothing is broken"
+            console.print(f"{state}, {counted(warnings, 'warning')}, {number}.")
+        else:
+            console.print(f"All is well: {number}.")
+
     return Result(
         document={"ok": not broken, "checks": checks},
-        human=lambda console: _human(checks, console, verbose=verbose),
+        human=human,
         ids=list(dict.fromkeys(check.name for check in broken)),
         exit_code=1 if broken else 0,
         names_problems=True,
     )
-
-
-def _human(checks: Sequence[CheckResult], console: "Console", *, verbose: bool) -> None:
-    from rich.text import Text
-
-    for status in Status:
-        for check in checks:
-            if check.status is status and (verbose or not check.ok):
-                mark = Text(f"{status.value:<{_MARK_WIDTH}}", style=_STYLES[status])
-                console.print(mark + Text(f"{check.name}: {check.detail}"))
-                if check.fix:
-                    console.print(f"{'':<{_MARK_WIDTH}}  → {check.fix}")
-    warnings = sum(check.status is Status.WARNING for check in checks)
-    broken = sum(check.status is Status.BROKEN for check in checks)
-    if verbose or warnings or broken:
-        console.print()
-    if not broken and not warnings:
-        console.print(f"All is well: {counted(len(checks), 'check')}.")
-        return
-    state = f"{broken} broken" if broken else "Nothing is broken"
-    console.print(f"{state}, {counted(warnings, 'warning')}, {counted(len(checks), 'check')}.")

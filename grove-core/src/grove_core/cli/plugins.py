@@ -1,19 +1,17 @@
 """``grove plugins``: what is installed, and commands for those who write plugins."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
-from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, Plugin, PluginState
+from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, PluginState
 from grove_core.services.packages import install_command_for
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from grove_core.plugins.manager import Plugins
 
 # Help lines stand here so that `grove plugins --help` imports no command.
 SUBCOMMANDS: Final = {
@@ -22,6 +20,10 @@ SUBCOMMANDS: Final = {
 }
 
 _GOOD: Final = (PluginState.ACTIVE, PluginState.BLOCKED)
+_KEYS: Final = (
+    *("name", "group", "distribution", "version", "target"),
+    *("state", "detail", "hooks", "milliseconds"),
+)
 
 
 @click.group("plugins", cls=LazyGroup, lines=SUBCOMMANDS, invoke_without_command=True)
@@ -33,44 +35,29 @@ def command(invocation: Invocation) -> Result:
     """
     plugins = invocation.project.plugins
     plugins.load_all()
+
+    def human(console: "Console") -> None:
+        for entry in plugins.found:
+            console.print(
+                f"{entry.group:<15} {entry.name:<14} {entry.distribution} {entry.version}"
+                f"  {entry.state.value}{': ' + entry.detail if entry.detail else ''}",
+                style=None if entry.state in _GOOD else "yellow",
+            )
+        if not plugins.found:
+            install = install_command_for(BACKEND_GROUP, TICKET_GROUP)
+            console.print(f"No plugin is installed: {install}")
+        for problem in plugins.problems:
+            console.print(f"problem: {problem}", style="yellow")
+
     return Result(
         document={
-            "plugins": [_document(entry) for entry in plugins.found],
+            "plugins": [{key: getattr(one, key) for key in _KEYS} for one in plugins.found],
             "problems": [
                 {"plugin": str(one.source), "what": one.what, "detail": one.detail}
                 for one in plugins.problems
             ],
         },
-        human=lambda console: _human(plugins, console),
+        human=human,
         ids=[entry.name for entry in plugins.found if entry.state is PluginState.ACTIVE],
         names_problems=True,
     )
-
-
-def _document(entry: Plugin) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "group": entry.group,
-        "distribution": entry.distribution,
-        "version": entry.version,
-        "target": entry.target,
-        "state": entry.state,
-        "detail": entry.detail,
-        "hooks": entry.hooks,
-        "milliseconds": entry.milliseconds,
-    }
-
-
-def _human(plugins: "Plugins", console: "Console") -> None:
-    for entry in plugins.found:
-        style = None if entry.state in _GOOD else "yellow"
-        console.print(
-            f"{entry.group:<15} {entry.name:<14} {entry.distribution} {entry.version}"
-            f"  {entry.state.value}{': ' + entry.detail if entry.detail else ''}",
-            style=style,
-        )
-    if not plugins.found:
-        install = install_command_for(BACKEND_GROUP, TICKET_GROUP)
-        console.print(f"No plugin is installed: {install}")
-    for problem in plugins.problems:
-        console.print(f"problem: {problem}", style="yellow")

@@ -79,7 +79,9 @@ def registered_program(examination: Examination) -> Iterator[CheckResult]:
     for program in programs:
         named = [one for one in examination.registrations if one.program == program]
         kinds = {one.kind for one in named}
-        if complaint := _complaint(program, examination):
+        path = examination.environment.get("PATH", "")
+        found = program if "/" in program else shutil.which(program, path=path)
+        if complaint := why_not_startable(found) if found else "is not on PATH":
             detail = f"{program} {complaint} (it stands in {_sources(named)})"
             yield broken(detail, _rewrite(named))
         elif program.startswith("/") and {LOCAL, PROJECT} & kinds and is_other(program):
@@ -87,12 +89,6 @@ def registered_program(examination: Examination) -> Iterator[CheckResult]:
             yield warning(detail, f"`{own_program()} init --hooks` has hooks run this one")
     if programs:
         yield ok(", ".join(programs))
-
-
-def _complaint(program: str, examination: Examination) -> str:
-    path = examination.environment.get("PATH", "")
-    found = program if "/" in program else shutil.which(program, path=path)
-    return why_not_startable(found) if found else "is not on PATH"
 
 
 def registered_twice(examination: Examination) -> Iterator[CheckResult]:
@@ -111,22 +107,19 @@ def tools_of_tickets(examination: Examination) -> Iterator[CheckResult]:
     if not found:
         return
     seen = {slot.name for slot in SLOTS}  # a matcher may name an event that is registered by itself
+    hooks = [_of(found, slot.name) for slot in SLOTS if slot.for_tools]
     missed = [
         f"{tool} ({one.value.system})"
         for one in examination.project.tickets().matchers
         for tool in one.value.tools
-        if tool not in seen and not _is_seen(found, tool)
+        if tool not in seen
+        and not all(any(covers(one.matcher, tool) for one in each) for each in hooks)
     ]
     if missed:
         named = ", ".join(dict.fromkeys(missed))
         detail = f"hooks do not run for {named}: closes by them are not seen"
         yield broken(detail, f"Add the tools to the matchers, or: {_rewrite(found)}")
     yield ok("every tool that can close a ticket is looked at")
-
-
-def _is_seen(found: Iterable[Registration], tool: str) -> bool:
-    slots = [_of(found, slot.name) for slot in SLOTS if slot.for_tools]
-    return all(any(covers(one.matcher, tool) for one in each) for each in slots)
 
 
 def conditions(examination: Examination) -> Iterator[CheckResult]:

@@ -1,25 +1,17 @@
 """Plugins and what they bring: ticket systems, backends, checks of their own; the configuration."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
 from attrs import evolve
 
-from grove_core.doctor.check import (
-    Check,
-    CheckResult,
-    Examination,
-    Status,
-    broken,
-    ok,
-    warning,
-)
+from grove_core.doctor.check import Check, CheckResult, Examination, Status, broken, ok, warning
 from grove_core.memory.backends import OpenBackend
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.memory import Health
 from grove_core.plugins.descriptors import HealthCheck
-from grove_core.plugins.discovery import BACKEND_GROUP, Plugin, PluginState
+from grove_core.plugins.discovery import BACKEND_GROUP, PluginState
 from grove_core.plugins.manager import LOADING, Contribution
 from grove_core.services.packages import (
     blocked_plugins,
@@ -45,19 +37,14 @@ def family(group: str, examination: Examination) -> Iterator[CheckResult]:
     blocked = blocked_plugins(examination.project, group)
     why = [describe_blocked(blocked)] if blocked else []
     if used:
-        yield ok("; ".join([*_loaded(used), *why]))
+        packages = dict.fromkeys(f"{one.distribution} {one.version}" for one in used)
+        names = f"{', '.join(one.name for one in used)} ({', '.join(packages)})"
+        yield ok("; ".join([names, *why]))
         return
     others = [one for one in found if one.state is not PluginState.BLOCKED]
     why += [f"{one.name} is {one.state.value}: {one.detail}" for one in others]
     detail = f"none can be used: {'; '.join(why)}" if found else "none is installed"
     yield broken(detail, fixes_of(blocked) or install_command_for(group))
-
-
-def _loaded(found: Iterable[Plugin]) -> Iterator[str]:
-    names: dict[str, list[str]] = {}
-    for one in found:
-        names.setdefault(f"{one.distribution} {one.version}", []).append(one.name)
-    return (f"{', '.join(each)} ({distribution})" for distribution, each in names.items())
 
 
 def faults(examination: Examination) -> Iterator[CheckResult]:
@@ -130,21 +117,13 @@ def of_plugins(examination: Examination) -> Iterator[Check]:
 def _of_plugin(
     offered: Contribution[HealthCheck], examination: Examination
 ) -> Iterator[CheckResult]:
-    project = examination.project
-    before = len(project.plugins.problems)
-    health: object = project.plugins.call(
-        offered,
-        "run",
-        offered.value.run,
-        project.context(),
-        seconds=_CALL_SECONDS,
-        default=None,
-    )
+    plugins, context = examination.project.plugins, examination.project.context()
+    before, run = len(plugins.problems), offered.value.run
+    health: object = plugins.call(offered, "run", run, context, seconds=_CALL_SECONDS, default=None)
     if isinstance(health, Health):
         yield _of_health(health)
         return
-    problems = project.plugins.problems[before:]
-    why = "; ".join(one.detail for one in problems) or "it gave no health"
+    why = "; ".join(one.detail for one in plugins.problems[before:]) or "it gave no health"
     fix = f"Upgrade {offered.source.distribution}, or report this to its authors"
     yield broken(f"{offered.source} could not look: {why}", fix)
 

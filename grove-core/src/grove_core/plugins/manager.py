@@ -250,11 +250,13 @@ class Plugins:
         """Call a hook's implementations one by one, and take the sound values they give."""
         seconds = self._limits.life_cycle if arguments else self._limits.registration
         found: list[Contribution[T]] = []
+
+        def call(one: pluggy.HookImpl) -> list[T]:
+            return take(one.function(*(arguments[name] for name in one.argnames)))
+
         for plugin in self._active(GROUPS_OF_HOOK[hook]):
             for one in plugin.implementations.get(hook, ()):
-                given = [arguments[name] for name in one.argnames]
-                call = partial(_call_and_take, take, one.function, given)
-                for values in self._limited(plugin, hook, call, seconds):
+                for values in self._limited(plugin, hook, partial(call, one), seconds):
                     found += [Contribution(value=value, source=plugin) for value in values]
         return found
 
@@ -407,12 +409,6 @@ def _refuse_what_is_called_otherwise(hook: str, own: Iterable[pluggy.HookImpl]) 
             raise _RefusedError(f"{hook} is a wrapper; grove calls every implementation by itself")
         if iscoroutinefunction(one.function):
             raise _RefusedError(f"{hook} is a coroutine function; grove calls plain functions")
-
-
-def _call_and_take(
-    take: Callable[[Any], list[T]], function: Callable[..., object], given: Sequence[object]
-) -> list[T]:
-    return take(function(*given))
 
 
 def _list_of(kind: type[T], answer: object) -> list[T]:

@@ -72,14 +72,10 @@ def cache_around(environment: Path) -> Path | None:
 class BlockedPlugin:
     """A plugin that is switched off."""
 
-    group: str
     name: str
     source: str
     by: str
     fix: str
-
-    def __str__(self) -> str:
-        return f"{self.name} is blocked by {self.by}"
 
 
 def blocked_plugins(project: Project, group: str | None = None) -> Sequence[BlockedPlugin]:
@@ -99,7 +95,7 @@ def _describe(entry: Plugin, project: Project) -> BlockedPlugin:
         fix = f"Add {entry.name} to {by}, or: unset {by}"
     elif key in entry.detail:
         by, fix = key, f"Take {key} out of {project.loaded_config.origins[key]}"
-    return BlockedPlugin(group=entry.group, name=entry.name, source=str(entry), by=by, fix=fix)
+    return BlockedPlugin(name=entry.name, source=str(entry), by=by, fix=fix)
 
 
 def describe_blocked(blocked: Iterable[BlockedPlugin]) -> str:
