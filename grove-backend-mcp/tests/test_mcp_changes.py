@@ -47,7 +47,7 @@ def test_little_news_is_told_alone_and_much_as_everything(tmp_path):
     news = keeper.ask()
     assert (news.whole, len(news.learnings)) == (False, 3)
     # What others wrote is on the server.
-    keeper.contents.seen.replace([example_learning(100)])
+    keeper.contents.seen.hold([example_learning(100)])
     keeper.ask()
     for number in (1, 100):
         keeper.contents.record.add_status(learning_id(number), LearningStatus.ARCHIVED, keeper.now)
@@ -73,4 +73,4 @@ def test_what_is_no_learning_in_a_cache_is_left_alone(tmp_path, text):
     kept.add([example_learning()])
     with kept.path.open("a") as file:
         file.write(f"{text}\n")
-    assert CachedLearnings(kept.path).learnings() == {learning_id(1): example_learning()}
+    assert CachedLearnings(kept.path).state() == {learning_id(1): example_learning()}

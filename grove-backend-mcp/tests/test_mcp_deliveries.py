@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import fake_memory
@@ -17,8 +18,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from grove_backend_mcp.backend import McpBackend
+from grove_backend_mcp.mappings.assessment import Abilities
 from grove_backend_mcp.servers import FaultKind, ServerFaultError
 from grove_backend_mcp.settings import McpSettings
+from grove_backend_mcp.sync.connection import ServerConnection
 from grove_core import BackendContext, LearningStatus, ReceiptStatus, Synchronised, locked
 from grove_core.testing.samples import example_learning
 
@@ -404,3 +407,26 @@ def test_what_is_written_while_another_process_delivers_waits(
     assert "another process may be delivering" in receipt.note
     story.synchronised("here", asked=True)
     assert story.servers[0].copies()[learning.id] == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "kind", "counts"),
+    [
+        (1, FaultKind.TIMED_OUT, False),
+        (60, FaultKind.TIMED_OUT, True),
+        (1, FaultKind.EXITED, True),
+    ],
+)
+def test_no_server_is_blamed_for_time_that_it_was_not_given(
+    monkeypatch, tmp_path, seconds, kind, counts
+):
+    def connect(self, until):
+        raise ServerFaultError(kind, "late")
+
+    monkeypatch.setattr(ServerConnection, "_connect", connect)
+    entry, context = SimpleNamespace(name="notes", digest="d"), SimpleNamespace(settings=None)
+    path = tmp_path / "breaker.json"
+    link = ServerConnection(context, entry, "p", path, lambda: datetime.now(UTC), Abilities())
+    with pytest.raises(ServerFaultError, match="late"), link.server(seconds):
+        pass
+    assert (link.breaker().failed_at is not None) is counts

@@ -40,7 +40,7 @@ def record_in(folder):
 
 def lines_of(record):
     try:
-        return record.lines.path.read_text().splitlines(keepends=True)
+        return record.path.read_text().splitlines(keepends=True)
     except FileNotFoundError:
         return []
 
@@ -66,9 +66,9 @@ STEPS = st.lists(
 def said_by(folder, lines):
     """What a record says that holds some lines and no others."""
     record = record_in(folder / "said")
-    record.lines.path.parent.mkdir(parents=True, exist_ok=True)
-    record.lines.path.write_text("".join(lines))
-    return record.contents()
+    record.path.parent.mkdir(parents=True, exist_ok=True)
+    record.path.write_text("".join(lines))
+    return record.state()
 
 
 @settings(max_examples=30, deadline=None)
@@ -105,11 +105,11 @@ def test_a_torn_line_is_left_alone_and_what_follows_is_whole(steps, cut, tmp_pat
     record.add(example_learning(9), NOON)
     added = lines_of(record)[-1]
     torn = added[: min(cut, len(added) - 2)]
-    record.lines.path.write_text("".join([*whole, torn]))
-    assert record_in(folder).contents() == said_by(folder, whole)
+    record.path.write_text("".join([*whole, torn]))
+    assert record_in(folder).state() == said_by(folder, whole)
     again = record_in(folder)
     assert again.add(example_learning(9), NOON)
-    assert again.contents().get(learning_id(9)) == example_learning(9)
+    assert again.state().get(learning_id(9)) == example_learning(9)
     assert lines_of(again)[:-1] == [*whole, f"{torn}\n"]
 
 
@@ -119,8 +119,8 @@ def test_a_status_counts_whatever_the_clocks_say(tmp_path):
     record.add(example_learning(), NOON)
     record.add_status(learning_id(1), LearningStatus.ARCHIVED, NOON + timedelta(days=300))
     record.add_status(learning_id(1), LearningStatus.ACTIVE, NOON, "restored")
-    assert record.contents().get(learning_id(1)) == example_learning()
-    assert record_in(tmp_path).contents() == record.contents()
+    assert record.state().get(learning_id(1)) == example_learning()
+    assert record_in(tmp_path).state() == record.state()
     assert json.loads(lines_of(record)[-1])["note"] == "restored"
 
 
@@ -130,7 +130,7 @@ def test_what_is_recorded_stays_as_it_is(tmp_path):
     assert not record.add(example_learning(detail="Something else."), NOON)
     # Another process has been faster than what this one has read.
     late = record_in(tmp_path)
-    late.contents()
+    late.state()
     assert record.add(example_learning(2), NOON)
     assert not late.add(example_learning(2, detail="Something else."), NOON)
     assert len(lines_of(record)) == 2
@@ -145,24 +145,24 @@ def test_a_file_that_was_written_anew_in_its_place_is_read_anew(tmp_path, grown)
     record = record_in(tmp_path)
     record.add(example_learning(1), NOON)
     record.add(example_learning(2), NOON)
-    record.contents()
+    record.state()
     first, second = lines_of(record)
     other = record_in(tmp_path / "other")
     other.add(example_learning(3), NOON)
-    inode = record.lines.path.stat().st_ino
+    inode = record.path.stat().st_ino
     lines = [*lines_of(other), first, second] if grown else [second]
-    with record.lines.path.open("r+") as file:
+    with record.path.open("r+") as file:
         file.write("".join(lines))
         file.truncate()
-    assert record.lines.path.stat().st_ino == inode
-    assert record.contents() == said_by(tmp_path, lines)
+    assert record.path.stat().st_ino == inode
+    assert record.state() == said_by(tmp_path, lines)
 
 
 def test_a_file_that_cannot_be_read_or_written_is_a_fault(tmp_path):
     record = record_in(tmp_path)
-    record.lines.path.mkdir(parents=True)
+    record.path.mkdir(parents=True)
     with pytest.raises(StorageError):
-        record.contents()
+        record.state()
     with pytest.raises(StorageError):
         record.add(example_learning(), NOON)
     outside = Record(tmp_path / "link" / "mcp.jsonl", tmp_path / "project")

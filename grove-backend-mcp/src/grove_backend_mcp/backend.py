@@ -77,7 +77,7 @@ class McpBackend:
         if entry is not None:
             profile = choice.used.profile if choice.used is not None else None
             expected = expected_of(context, entry, profile)
-            connection = ServerConnection(context, entry, project, paths, clock, expected=expected)
+            connection = ServerConnection(context, entry, project, paths.breaker, clock, expected)
             self._remote = RemoteServer(
                 paths, self._contents, self._journal, connection, project, clock
             )
@@ -152,7 +152,7 @@ class McpBackend:
     def get(self, learning_id: str) -> Learning | None:
         """Fetch a learning of any status, or a note of others that a search has found."""
         found = self._contents.get(learning_id)
-        return found or self._contents.notes.learnings().get(learning_id)
+        return found or self._contents.notes.state().get(learning_id)
 
     def iterate(self) -> Sequence[Learning]:
         """Go through grove's learnings of any status, oldest first."""
@@ -161,7 +161,7 @@ class McpBackend:
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning; the server is told when it is asked next."""
         learning = self._contents.get(learning_id)
-        if learning is None and learning_id in self._contents.notes.learnings():
+        if learning is None and learning_id in self._contents.notes.state():
             raise UnsupportedError(
                 f"{learning_id} is somebody else's note on the memory server: change it there"
             )
@@ -177,7 +177,7 @@ class McpBackend:
 
     def _is_to_be_told(self, learning_id: str, status: LearningStatus) -> bool:
         """Return whether the server is to know a status."""
-        is_own = learning_id in self._contents.record.contents().learnings
+        is_own = learning_id in self._contents.record.state().learnings
         return is_own or status is LearningStatus.SUPERSEDED
 
     def files(self) -> Sequence[Path]:
@@ -200,7 +200,7 @@ class McpBackend:
         )
 
     def _undelivered(self) -> tuple[str, ...]:
-        recorded = self._contents.record.contents().learnings
+        recorded = self._contents.record.state().learnings
         return tuple(one for one in self._journal.undelivered() if one in recorded)
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:

@@ -20,7 +20,7 @@ from grove_backend_mcp.mappings.mapping import Operation, ServerMapping, tables_
 from grove_backend_mcp.mappings.recogniser import recognise
 from grove_backend_mcp.protocol.memory_server import MemoryServer
 from grove_backend_mcp.protocol.results import Found
-from grove_backend_mcp.servers import ServerFaultError, Tool, tool_from
+from grove_backend_mcp.servers import FaultKind, ServerFaultError, Tool, tool_from
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError, Category, Learning, LearningStatus, Query
 
@@ -205,8 +205,6 @@ def probe(connection: Connection, mapping: ServerMapping, now: datetime) -> Sequ
             ok, detail = True, act()
         except ServerFaultError as fault:
             ok, detail = False, fault.detail
-        except LookupError as missing:
-            ok, detail = False, str(missing.args[0])
         steps.append(Step(name, ok, detail, round((time.monotonic() - begun) * 1000)))
         return ok
 
@@ -232,7 +230,8 @@ def probe(connection: Connection, mapping: ServerMapping, now: datetime) -> Sequ
     if is_ready and attempt("write", mapping.write, store):
         found = attempt("search", mapping.search, lambda: _found(server, canary.id, token))
         words = f"{token} value"
-        attempt("search by two words", found, lambda: _found(server, canary.id, words))
+        if found:
+            attempt("search by two words", found, lambda: _found(server, canary.id, words))
         attempt("update", mapping.update, archive)
         attempt("delete", mapping.delete, remove)
     return steps
@@ -254,7 +253,7 @@ def _found(server: MemoryServer, learning_id: str, words: str) -> str:
         if learning_id in ids:
             return f"found, at place {ids.index(learning_id) + 1} of {len(ids)}"
         if time.monotonic() >= end:
-            raise LookupError(f"not among {len(ids)} results")
+            raise ServerFaultError(FaultKind.UNSUITABLE, f"not among {len(ids)} results")
         time.sleep(_PAUSE_SECONDS)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from grove_backend_mcp.servers import FaultKind, ServerFaultError
 from grove_backend_mcp.sync.journal import Journal
 from grove_backend_mcp.sync.record import Contents, Paths
-from grove_core import Health, StorageError, confined, read_text
+from grove_core import Health, StorageError, confined
 
 if TYPE_CHECKING:
     from grove_backend_mcp.sync.server import RemoteServer
@@ -39,7 +39,7 @@ def look_at(
     try:
         learnings = sum(1 for _ in contents.learnings())
         waiting = len(list(remote.waiting() if remote else journal.undelivered()))
-        unreadable = contents.record.lines.since("").unreadable
+        unreadable = contents.record.since("").unreadable
     except StorageError as error:
         return Health(ok=False, detail=str(error), location=location)
     if not _is_writable(paths.record, paths.root):
@@ -51,7 +51,7 @@ def look_at(
     if remote is None:
         return Health(ok=True, detail=f"{held}; {why_none}", location=location, fix=_NO_SERVER)
     detail, fix = _asked(remote)
-    found = remote.connection.warnings() or _lines_of(paths.warnings)
+    found = remote.connection.warnings()
     strange = f"; warnings lately: {'; '.join(found[:_MOST_WARNINGS])}" if found else ""
     return Health(ok=True, detail=f"{held}; {detail}{strange}", location=location, fix=fix)
 
@@ -68,14 +68,6 @@ def _asked(remote: "RemoteServer") -> tuple[str, str]:
         return f"{remote.name} {said if said.startswith(kind) else f'{kind}: {said}'}", fix
     remote.connection.has_worked()
     return f"{remote.name} works ({spoken})", _SHARED if remote.connection.loses_writes else ""
-
-
-def _lines_of(path: Path) -> tuple[str, ...]:
-    """Read the warnings of earlier connections; a file that cannot be read has none."""
-    try:
-        return tuple((read_text(path) or "").splitlines())
-    except StorageError:
-        return ()
 
 
 def _is_writable(path: Path, root: Path) -> bool:

@@ -38,7 +38,7 @@ def hits_of(
     assessed: list[tuple[Hit, bool]] = []
     others: list[Learning] = []
     notes: list[Learning] = []
-    recorded = contents.record.contents()
+    recorded = contents.record.state()
     words = whole_query(query).casefold().split()
     for rank, one in enumerate(found):
         known = contents.get(one.learning_id) if one.learning_id else None

@@ -53,14 +53,14 @@ _WORDS: Final = {
 
 @contextmanager
 def reach_server(
-    endpoint: Endpoint, limits: Limits, reporter: Reporter, end: float
+    endpoint: Endpoint, limits: Limits, reporter: Reporter
 ) -> Iterator["HttpTransport"]:
     """Talk to a server for the length of a block."""
     transport = HttpTransport(endpoint, reporter)
     try:
         yield transport
     finally:
-        transport.close(min(end, time.monotonic() + limits.closing_seconds))
+        transport.close(time.monotonic() + limits.closing_seconds)
 
 
 class HttpTransport:

@@ -46,21 +46,20 @@ _MOST_PAGES: Final = 20
 _MOST_REPLIES: Final = 50
 # Not counted among the time of the request, nor bounded by the end: that is some way off the last.
 _CANCEL_SECONDS: Final = 0.1
-# So much of a connection's time is kept for its end, at most.
-_CLOSING_PART: Final = 0.25
 
 
 class Connection:
     """A server that answers; every failure is a ``ServerFaultError``."""
 
     def __init__(
-        self, transport: Transport, reporter: Reporter, limits: Limits, end: float
+        self, transport: Transport, reporter: Reporter, limits: Limits, until: float
     ) -> None:
         """Make the handshake."""
+        self.until = until
+        """When it has to be over; may be moved."""
         self._transport = transport
         self._reporter = reporter
         self._limits = limits
-        self._end = end
         self._ids = itertools.count(1)
         self.server_name = ""
         self.server_version = ""
@@ -127,7 +126,7 @@ class Connection:
         meta = {"_meta": _META} if self._transport.is_modern else {}
         message = {"id": next(self._ids), "method": method, "params": {**params, **meta}}
         try:
-            return self._answer_to(message, min(deadline, self._end))
+            return self._answer_to(message, min(deadline, self.until))
         except ServerFaultError as fault:
             # The handshake may not be cancelled, says the protocol.
             if fault.kind is FaultKind.TIMED_OUT and fault.is_unclear and method != "initialize":
@@ -184,7 +183,7 @@ class Connection:
         transport.version = MODERN_VERSION if transport.is_modern else _spoken(answer)
         self.protocol_version = transport.version
         if not transport.is_modern:
-            self._notify("initialized", {}, min(deadline, self._end))
+            self._notify("initialized", {}, min(deadline, self.until))
 
     def _initialize(self, version: str, deadline: float) -> object:
         params = {"protocolVersion": version, "capabilities": {}, "clientInfo": _CLIENT}
@@ -248,24 +247,23 @@ def connect(
     limits = limits or Limits()
     now = time.monotonic()
     end = now + limits.whole_seconds if until is None else until
-    ending = min(limits.closing_seconds + limits.ending_seconds, (end - now) * _CLOSING_PART)
     reporter = Reporter(endpoint.name, endpoint.secrets)
     with ExitStack() as stack:
         with reporter.named_faults():
             if end <= now:
                 raise ServerFaultError(FaultKind.TIMED_OUT, "was not asked: no time was left")
-            transport = stack.enter_context(_way_to(endpoint, limits, reporter, end))
-        yield Connection(transport, reporter, limits, end - ending)
+            transport = stack.enter_context(_way_to(endpoint, limits, reporter))
+        yield Connection(transport, reporter, limits, end)
 
 
 def _way_to(
-    endpoint: Endpoint, limits: Limits, reporter: Reporter, end: float
+    endpoint: Endpoint, limits: Limits, reporter: Reporter
 ) -> AbstractContextManager[Transport]:
     """Load only what the way needs: HTTP and TLS cost as much as everything else."""
     if endpoint.url:
         from grove_backend_mcp.client.http import reach_server
 
-        return reach_server(endpoint, limits, reporter, end)
+        return reach_server(endpoint, limits, reporter)
     from grove_backend_mcp.client.stdio import run_server
 
-    return run_server(endpoint, limits, reporter, end)
+    return run_server(endpoint, limits, reporter)

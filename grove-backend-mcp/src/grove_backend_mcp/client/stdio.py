@@ -35,14 +35,14 @@ _running: Final[set["subprocess.Popen[bytes]"]] = set()
 
 @contextmanager
 def run_server(
-    endpoint: Endpoint, limits: Limits, reporter: Reporter, end: float
+    endpoint: Endpoint, limits: Limits, reporter: Reporter
 ) -> Iterator["StdioTransport"]:
     """Run a server for the length of a block."""
     transport = StdioTransport(_start(endpoint), reporter)
     try:
         yield transport
     finally:
-        transport.close(limits, end)
+        transport.close(limits)
 
 
 def _start(endpoint: Endpoint) -> "subprocess.Popen[bytes]":
@@ -136,14 +136,14 @@ class StdioTransport:
         finally:
             self._selector.unregister(self._stdin)
 
-    def close(self, limits: Limits, end: float) -> None:
+    def close(self, limits: Limits) -> None:
         """End the program politely, then less so; what it has started is killed in any case."""
         with suppress(OSError):
             self._stdin.close()
         try:
-            if not self._ends(min(time.monotonic() + limits.closing_seconds, end)):
+            if not self._ends(time.monotonic() + limits.closing_seconds):
                 _signal(self._process, signal.SIGTERM)
-                self._ends(min(time.monotonic() + limits.ending_seconds, end))
+                self._ends(time.monotonic() + limits.ending_seconds)
         finally:
             _signal(self._process, signal.SIGKILL)
             with suppress(subprocess.TimeoutExpired):

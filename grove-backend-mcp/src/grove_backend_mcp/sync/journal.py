@@ -5,10 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from grove_backend_mcp.sync.record import instant_in
+from grove_backend_mcp.sync.record import STATUSES, instant_in
 from grove_core import JsonlStore, Learning, LearningStatus, format_instant
-
-_STATUSES: Final = {status.value: status for status in LearningStatus}
 
 
 class Delivery(NamedTuple):
@@ -32,41 +30,41 @@ class Wanted(NamedTuple):
 
 
 class Journaled(NamedTuple):
-    """What the journal says."""
+    """What the journal says; deliveries by the learning and the server."""
 
     wanted: Mapping[str, Wanted]
-    deliveries: Mapping[str, Mapping[str, Delivery]]
+    deliveries: Mapping[tuple[str, str], Delivery]
 
 
 _UNTRIED: Final = Delivery()
 
 
-class Journal:
+class Journal(JsonlStore[Journaled]):
     """The journal of one project, as far as it is about one server."""
 
     def __init__(self, path: Path, server: str) -> None:
+        super().__init__(path, Journaled({}, {}), _fold)
         self._server = server
-        self._lines = JsonlStore(path, Journaled({}, {}), _fold)
 
     def wanted(self) -> Iterable[str]:
         """Name what the server is to have, in the order in which it was written."""
-        return self._lines.state().wanted
+        return self.state().wanted
 
     def undelivered(self) -> Iterable[str]:
         """Name what no server has got."""
-        known = self._lines.state()
-        for learning_id in known.wanted:
-            deliveries = known.deliveries.get(learning_id, {}).values()
-            if all(one.status is None for one in deliveries):
-                yield learning_id
+        known = self.state()
+        got = {
+            one for (one, _), delivery in known.deliveries.items() if delivery.status is not None
+        }
+        return [one for one in known.wanted if one not in got]
 
     def delivery(self, learning_id: str) -> Delivery:
         """Return how a learning stands to the server."""
-        return self._lines.state().deliveries.get(learning_id, {}).get(self._server, _UNTRIED)
+        return self.state().deliveries.get((learning_id, self._server), _UNTRIED)
 
     def waits(self, learning: Learning, *, can_update: bool) -> bool:
         """Return whether the server has yet to get a learning, or its status."""
-        wanted = self._lines.state().wanted.get(learning.id)
+        wanted = self.state().wanted.get(learning.id)
         if wanted is None:
             return False
         status = self.delivery(learning.id).status
@@ -87,13 +85,13 @@ class Journal:
         status: LearningStatus | None = None,
     ) -> None:
         """Note that the server is to have a learning."""
-        known = self._lines.state().wanted.get(learning_id)
+        known = self.state().wanted.get(learning_id)
         is_more_due = is_due and known is not None and not (known.is_new or known.is_due)
         if known is not None and status in (None, known.status) and not is_more_due:
             return
         line: dict[str, Any] = {"id": learning_id, "at": format_instant(at), "state": "wanted"}
         line |= {name: True for name, holds in (("is_new", is_new), ("is_due", is_due)) if holds}
-        self._lines.append(line | ({"status": status.value} if status else {}))
+        self.append(line | ({"status": status.value} if status else {}))
 
     def begin(self, learning_id: str, at: datetime) -> None:
         """Note that an attempt begins, before anything is sent."""
@@ -117,7 +115,7 @@ class Journal:
 
     def _note(self, learning_id: str, at: datetime, **fields: str) -> None:
         line = {"id": learning_id, "at": format_instant(at), "server": self._server, **fields}
-        self._lines.append(line)
+        self.append(line)
 
 
 def _fold(known: Journaled, lines: Iterable[Mapping[str, Any]]) -> Journaled:
@@ -128,20 +126,19 @@ def _fold(known: Journaled, lines: Iterable[Mapping[str, Any]]) -> Journaled:
             continue
         if line.get("state") == "wanted":
             is_new, is_due = line.get("is_new") is True, line.get("is_due") is True
-            known_as = wanted.get(learning_id, Wanted(is_new, is_due, None))
-            status = _STATUSES.get(str(line.get("status"))) or known_as.status
-            wanted[learning_id] = Wanted(known_as.is_new, known_as.is_due or is_due, status)
+            before = wanted.get(learning_id, Wanted(is_new, is_due, None))
+            status = STATUSES.get(str(line.get("status"))) or before.status
+            wanted[learning_id] = Wanted(before.is_new, before.is_due or is_due, status)
         elif isinstance(server, str):
-            before = deliveries.get(learning_id, {})
-            after = _after(before.get(server, _UNTRIED), line)
-            deliveries[learning_id] = {**before, server: after}
+            key = learning_id, server
+            deliveries[key] = _after(deliveries.get(key, _UNTRIED), line)
     return Journaled(wanted, deliveries)
 
 
 def _after(before: Delivery, line: Mapping[str, Any]) -> Delivery:
     """Return how a learning stands to a server after one more line."""
     at, state, why = instant_in(line), line.get("state"), str(line.get("why", ""))
-    if state == "delivered" and (status := _STATUSES.get(str(line.get("status")))):
+    if state == "delivered" and (status := STATUSES.get(str(line.get("status")))):
         return Delivery(handle=str(line.get("handle", "")), status=status, seen=before.seen)
     if state == "tried" and why:
         failures = before.failures + 1

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +13,6 @@ from grove_backend_mcp.sync.connection import ServerConnection
 from grove_backend_mcp.sync.journal import Delivery, Journal
 from grove_backend_mcp.sync.record import MOST_NOTES, Contents, Paths
 from grove_core import (
-    BackendError,
     Backoff,
     Hit,
     Learning,
@@ -106,10 +105,9 @@ class RemoteServer:
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
         """Deliver what waits, and take in what is new on the server."""
         until = time.monotonic() + seconds
-        self.connection.reserve(seconds)
         if asked:
             # Everything that is recorded and that this machine has not delivered.
-            for learning_id in self.contents.record.contents().learnings:
+            for learning_id in self.contents.record.state().learnings:
                 if self.journal.delivery(learning_id).status is None:
                     self.journal.want(learning_id, self.clock(), is_due=True)
         delivered = self.deliver(max(_LEAST_SECONDS, seconds * _SHARE), asked=asked)
@@ -123,7 +121,6 @@ class RemoteServer:
                 # What it has not kept is known only now, and whether it can be told a status.
                 again = self.deliver(max(_LEAST_SECONDS, until - time.monotonic()))
                 ids, why = list(dict.fromkeys((*ids, *again.ids))), again.why
-        self._keep_warnings()
         return Synchronised(
             delivered=tuple(map(self._receipt, ids)),
             received=received,
@@ -136,16 +133,7 @@ class RemoteServer:
 
         left = max(_LEAST_SECONDS, until - time.monotonic())
         with self._alone(left), self.connection.server(left, asked=asked) as server:
-            pull = Pull(
-                server=server,
-                contents=self.contents,
-                journal=self.journal,
-                project=self.project,
-                can_update=self.connection.abilities.updates,
-                until=until,
-                now=self.clock(),
-            )
-            received = pull.run(asked=asked)
+            received = Pull(self, server, until).run(asked=asked)
         self.connection.has_worked()
         replace_text(self.paths.synchronised, "")
         return received
@@ -159,64 +147,39 @@ class RemoteServer:
             location=f"{self.connection.entry.name}: {handle or learning_id}",
         )
 
-    def _keep_warnings(self) -> None:
-        lines = self.connection.warnings()
-        with suppress(StorageError, BackendError, OSError):
-            if lines:
-                replace_text(self.paths.warnings, "".join(f"{one}\n" for one in lines))
-            else:
-                self.paths.warnings.unlink(missing_ok=True)
-
     def deliver(self, seconds: float, *, asked: bool = False) -> Delivered:
         """Deliver what waits, as far as the time goes."""
         until, tried, done = time.monotonic() + seconds, set[str](), Delivered()
-        if self._due(asked=asked):
-            try:
+        try:
+            due = self._due(asked=asked)
+            if due:
                 with self._alone(min(_LOCK_SECONDS, seconds)):
-                    while self._go(done, tried, until, asked=asked or bool(done.ids)):
-                        pass
-            except ServerFaultError as fault:
-                done.fault = fault.detail
+                    self._deliver_some(done, tried, until, asked=asked)
+        except ServerFaultError as fault:
+            done.fault = fault.detail
+        if done.ids:
+            self.connection.has_worked()
         if not done.fault:
             done.refused += self._put_off(tried)
         return done
 
-    def _go(self, done: Delivered, tried: set[str], until: float, *, asked: bool) -> bool:
-        """Deliver until all is tried or the server fails; return whether to begin again then."""
-        before = len(done.ids)
-        try:
-            with self.connection.server(until - time.monotonic(), asked=asked) as server:
-                for learning in self._due(asked=asked):
-                    if learning.id in tried:
-                        continue
-                    if time.monotonic() >= until:
-                        done.fault = "there was no time for more"
-                        break
-                    tried.add(learning.id)
-                    self._try(server, learning, done)
-        except ServerFaultError as fault:
-            # A server that did something before it failed is worth starting once more.
-            if len(done.ids) > before and time.monotonic() < until:
-                # What it failed at is not tried again now: that it waits is said all the same.
-                done.refused.append(fault.detail)
-                return True
-            done.fault = fault.detail
-            return False
-        if len(done.ids) > before:
-            self.connection.has_worked()
-        return False
-
-    def _try(self, server: "MemoryServer", learning: Learning, done: Delivered) -> None:
-        try:
-            self._bring(server, learning)
-        except ServerFaultError as fault:
-            # What the server fails at by itself is not the learning's fault.
-            if fault.kind not in ABOUT_ONE_LEARNING:
-                raise
-            self.journal.fail(learning.id, self.clock(), fault.detail)
-            done.refused.append(f"{learning.id}: {fault.detail}")
-        else:
-            done.ids.append(learning.id)
+    def _deliver_some(self, done: Delivered, tried: set[str], until: float, *, asked: bool) -> None:
+        with self.connection.server(until - time.monotonic(), asked=asked) as server:
+            # Another process may have delivered some meanwhile.
+            for learning in self._due(asked=asked):
+                if time.monotonic() >= until:
+                    done.fault = "there was no time for more"
+                    return
+                tried.add(learning.id)
+                try:
+                    self._bring(server, learning)
+                    done.ids.append(learning.id)
+                except ServerFaultError as fault:
+                    # What the server fails at by itself is not the learning's fault.
+                    if fault.kind not in ABOUT_ONE_LEARNING:
+                        raise
+                    self.journal.fail(learning.id, self.clock(), fault.detail)
+                    done.refused.append(f"{learning.id}: {fault.detail}")
 
     @contextmanager
     def _alone(self, seconds: float) -> Iterator[None]:
