@@ -12,7 +12,6 @@ from grove_core.model.value import Value, frozen
 
 _GROVE: Final = ".grove"
 _GIT: Final = ".git"
-_GIT_FILE_START: Final = b"gitdir:"
 _KEY_DIGEST_CHARACTERS: Final = 12
 _KEY_SLUG_CHARACTERS: Final = 40
 # What grove makes in its own directory by itself, and what only a project's ``.grove`` holds.
@@ -48,7 +47,7 @@ def project_root(start: Path, home: Path) -> Path:
     except (OSError, ValueError):
         return start
     for place in (real, *real.parents):
-        if _is_grove_directory(place / _GROVE, home) or _is_git_entry(place / _GIT):
+        if _is_grove_directory(place / _GROVE, home) or os.path.lexists(place / _GIT):
             return place
     return real
 
@@ -62,33 +61,11 @@ def _is_grove_directory(path: Path, home: Path) -> bool:
     # os.path answers False where pathlib would raise (no permission, name too long).
     if not os.path.isdir(path):  # noqa: PTH112
         return False
-    return not _is_same(path, home) and not _is_left_behind(path)
-
-
-def _is_left_behind(path: Path) -> bool:
-    """Return whether a ``.grove`` was grove's own directory once."""
-    was_home = any(os.path.isdir(path / name) for name in _HOME_NAMES)  # noqa: PTH112 - never raises
-    return was_home and not any(os.path.lexists(path / name) for name in _PROJECT_NAMES)
-
-
-def _is_same(path: Path, other: Path) -> bool:
-    try:
-        return os.path.samefile(path, other)  # noqa: PTH121 - Path.samefile is the same and slower
-    except OSError:
-        return path == other
-
-
-def _is_git_entry(path: Path) -> bool:
-    """A directory, or the file that a linked work tree and a submodule have instead."""
-    if os.path.isdir(path):  # noqa: PTH112 - never raises
-        return True
-    if not os.path.isfile(path):  # noqa: PTH113 - never raises
+    if os.path.exists(home) and os.path.samefile(path, home):  # noqa: PTH110, PTH121 - as above
         return False
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_GIT_FILE_START)) == _GIT_FILE_START
-    except OSError:
-        return False
+    # It may have been grove's own directory once, and left behind.
+    was_home = any(os.path.isdir(path / name) for name in _HOME_NAMES)  # noqa: PTH112 - as above
+    return not was_home or any(os.path.lexists(path / name) for name in _PROJECT_NAMES)
 
 
 def project_key(root: Path) -> str:
