@@ -1,11 +1,10 @@
 """From a query to the parameters of a search, and from rows to hits."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
-from attrs import frozen
-
+from grove_backend_postgres.connecting import Row
 from grove_backend_postgres.rows import clean, file_names, parts, read_all
 from grove_core import Filters, Hit, Learning, Query, best_first, rule_relevance
 
@@ -23,16 +22,6 @@ ALL_ROWS: Final = 2**31 - 1
 _DECIMALS: Final = 4
 _OTHER_FORMS: Final = "other forms of its words"
 _WORD: Final = re.compile(r"\w+")
-
-
-@frozen(kw_only=True)
-class Evidence:
-    """What speaks for a learning."""
-
-    learning: Learning
-    named: float = 0.0
-    further: float = 0.0
-    likeness: float = 0.0
 
 
 def admitted_by(filters: Filters) -> dict[str, object]:
@@ -72,46 +61,31 @@ def most_rows(query: Query, filters: Filters) -> int:
     return filters.limit if query.is_empty else max(_LEAST_CANDIDATES, 2 * filters.limit)
 
 
-def evidence_of(
-    found: Iterable[Mapping[str, Any]], alike: Iterable[Mapping[str, Any]]
-) -> list[Evidence]:
-    """Put together what two searches have found."""
-    by_words = {str(row["id"]): row for row in found}
-    by_vector = {str(row["id"]): float(row["likeness"]) for row in alike}
-    learnings = read_all([*by_words.values(), *alike])
-    return [
-        Evidence(
-            learning=learning,
-            named=float(by_words.get(id_, {}).get("named", 0)),
-            further=float(by_words.get(id_, {}).get("further", 0)),
-            likeness=by_vector.get(id_, 0.0),
-        )
-        for id_, learning in learnings.items()
-    ]
-
-
-def hits_of(query: Query, evidence: Iterable[Evidence], filters: Filters) -> list[Hit]:
-    """Judge what was found."""
-    judged = [(one, *_judged(query, one)) for one in evidence if filters.admit(one.learning)]
+def hits_of(
+    query: Query, found: Sequence[Row], alike: Sequence[Row], filters: Filters
+) -> list[Hit]:
+    """Judge what two searches have found, by words and by meaning."""
+    words = {str(row["id"]): (float(row["named"]), float(row["further"])) for row in found}
+    likeness = {str(row["id"]): float(row["likeness"]) for row in alike}
+    learnings = [one for one in read_all([*found, *alike]).values() if filters.admit(one)]
     hits = [
-        Hit(learning=one.learning, relevance=relevance, reasons=reasons)
-        for one, relevance, reasons in judged
-        if relevance > 0
+        _judged(query, one, words.get(one.id, (0, 0)), likeness.get(one.id, 0)) for one in learnings
     ]
-    return best_first(hits)[: filters.limit]
+    return best_first([hit for hit in hits if hit.relevance > 0])[: filters.limit]
 
 
-def _judged(query: Query, one: Evidence) -> tuple[float, tuple[str, ...]]:
+def _judged(query: Query, learning: Learning, ranks: tuple[float, float], likeness: float) -> Hit:
     """Judge a learning: each kind of evidence leaves less of the doubt that the others leave."""
-    exact, reasons = rule_relevance(_without_words(query), one.learning)
-    words = [min(1.0, rank * _RANK_OF_ONE) for rank in (one.named, one.further)]
-    meant = max(0.0, (one.likeness - _LEAST_LIKENESS) / (1 - _LEAST_LIKENESS))
-    doubt = (1 - exact) * (1 - words[0]) * (1 - _FURTHER_WEIGHT * words[1]) * (1 - meant)
-    if any(words):
-        reasons = rule_relevance(query, one.learning)[1] or (_OTHER_FORMS,)
+    exact, reasons = rule_relevance(_without_words(query), learning)
+    named, further = (min(1.0, rank * _RANK_OF_ONE) for rank in ranks)
+    meant = max(0.0, (likeness - _LEAST_LIKENESS) / (1 - _LEAST_LIKENESS))
+    doubt = (1 - exact) * (1 - named) * (1 - _FURTHER_WEIGHT * further) * (1 - meant)
+    if named or further:
+        reasons = rule_relevance(query, learning)[1] or (_OTHER_FORMS,)
     if meant:
-        reasons += (f"like it in meaning, {one.likeness:.2f}",)
-    return round(min(1.0, max(0.0, 1 - doubt)), _DECIMALS), reasons
+        reasons += (f"like it in meaning, {likeness:.2f}",)
+    relevance = round(min(1.0, max(0.0, 1 - doubt)), _DECIMALS)
+    return Hit(learning=learning, relevance=relevance, reasons=reasons)
 
 
 def _without_words(query: Query) -> Query:

@@ -51,9 +51,6 @@ STATUS_NOTE: Final = (
     "UPDATE {schema}.learning SET status_note = %(note)s"
     " WHERE project = %(project)s AND id = %(id)s"
 )
-LEARNING_GET: Final = (
-    "SELECT id, document, status FROM {schema}.learning WHERE project = %(project)s AND id = %(id)s"
-)
 LEARNINGS_COUNT: Final = (
     "SELECT count(*) AS number FROM {schema}.learning WHERE project = %(project)s"
 )

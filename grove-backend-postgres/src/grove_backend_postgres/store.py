@@ -15,7 +15,7 @@ from grove_backend_postgres.connecting import Connection, Row, Transaction
 from grove_backend_postgres.migrations import NOTES, TEXT_SEARCH, VECTORS, Migrator, is_current
 from grove_backend_postgres.outbox import StatusChange, counts
 from grove_backend_postgres.pulling import PAGE, Pulled, pull
-from grove_backend_postgres.rows import clean, learning_of, read_all, row_of
+from grove_backend_postgres.rows import clean, read_all, row_of
 from grove_core import (
     BackendError,
     ConfigError,
@@ -65,27 +65,20 @@ class Store:
         """Close the connection, where there is one."""
         self._connection.close()
 
-    def add(self, learnings: Collection[Learning]) -> set[str]:
-        """Store learnings, all or none."""
+    def add(self, learnings: Collection[Learning]) -> None:
+        """Store learnings, all or none; those that are there stay as they are."""
         self._prepare()
         rows = {one.id: row_of(one) for one in learnings}
-        tried: set[str] = set()
 
-        def add(sent: Transaction) -> set[str]:
+        def add(sent: Transaction) -> None:
             there = _ids(sent.send(statements.LEARNINGS_THERE, ids=list(rows)))
             new = [row for id_, row in rows.items() if id_ not in there]
-            # What an attempt has stored whose answer was lost is there, and was not before.
-            before = tried & there
-            tried.update(rows.keys() - there)
-            if not new:
-                return before
-            revision = _next_revision(sent)
-            added = sent.send_all(
-                statements.LEARNING_ADD, [{**row, "revision": revision} for row in new]
-            )
-            return before | _ids(added)
+            if new:
+                revision = _next_revision(sent)
+                values = [{**row, "revision": revision} for row in new]
+                sent.send_all(statements.LEARNING_ADD, values)
 
-        return self._connection.run(add) if rows else set()
+        self._connection.run(add)
 
     def set_status(
         self,
@@ -129,20 +122,6 @@ class Store:
         """Name all learnings of the project."""
         return _ids(self._connection.run(lambda sent: sent.send(statements.IDS)))
 
-    def get(self, learning_id: str) -> Learning | None:
-        """Find a learning by its id."""
-        if not self._has_tables():
-            return None
-        rows = self._connection.run(lambda sent: sent.send(statements.LEARNING_GET, id=learning_id))
-        return learning_of(rows[0]["document"], rows[0]["status"]) if rows else None
-
-    def count(self) -> int:
-        """Return how many learnings of any status the project has."""
-        if not self._has_tables():
-            return 0
-        rows = self._connection.run(lambda sent: sent.send(statements.LEARNINGS_COUNT))
-        return int(rows[0]["number"])
-
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
         """Search the project by full text, tags, files, ticket and, if available, vectors."""
         if not self._has_tables():
@@ -156,12 +135,11 @@ class Store:
             return rule_hits(query, read_all(listed).values(), filters)
         asked = admitted | searching.asked_by(query) | {"most": most} | self._vector_of(query)
 
-        def search(sent: Transaction) -> Sequence[searching.Evidence]:
+        def search(sent: Transaction) -> tuple[list[Row], list[Row]]:
             found = sent.send(statements.FOUND, **asked)
-            alike = sent.send(statements.ALIKE, **asked) if "vector" in asked else []
-            return searching.evidence_of(found, alike)
+            return found, sent.send(statements.ALIKE, **asked) if "vector" in asked else []
 
-        return searching.hits_of(query, self._connection.run(search), filters)
+        return searching.hits_of(query, *self._connection.run(search), filters)
 
     def embed_missing(self, most: int = 64) -> int:
         """Make vectors of learnings that have none of the model; nothing without ``embed``."""

@@ -1,14 +1,14 @@
 """The memory backend itself."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from grove_backend_totalrecall.changes import changes_since
 from grove_backend_totalrecall.contents import Contents
 from grove_backend_totalrecall.health import describe, why_unusable, write_fault
-from grove_backend_totalrecall.installation import Installation, find_installation
+from grove_backend_totalrecall.installation import find_installation
 from grove_backend_totalrecall.paths import Paths
 from grove_backend_totalrecall.plugin import TotalRecallSettings, Via
 from grove_backend_totalrecall.record import Record
@@ -31,49 +31,13 @@ from grove_core import (
     StorageError,
     UnsupportedError,
     check_storable,
+    format_instant,
     is_ignored_by_git,
     rule_hits,
 )
 
-
-def look_at(installation: Installation, store: Store, today: date) -> Health:
-    """Look whether the logs can be read and written."""
-    paths = store.paths
-    location = str(paths.memory)
-    fault = write_fault(paths.log_of(today), installation.root)
-    if fault is not None:
-        detail = f"{describe(installation)}: {fault.detail}"
-        return Health(ok=False, detail=detail, location=location, fix=fault.fix)
-    try:
-        contents = store.contents()
-    except StorageError as error:
-        return Health(ok=False, detail=str(error), location=location)
-    detail = f"{describe(installation)}; {_holdings(contents)}"
-    # Where git ignores the logs, the record of another clone is about logs that are not here.
-    lost = contents.lost()
-    if lost and not is_ignored_by_git(paths.log_of(today)):
-        detail += f"; not in its files any more: {', '.join(lost[:3])}"
-        detail += f" and {len(lost) - 3} more" if len(lost) > 3 else ""  # noqa: PLR2004 - as above
-    return Health(ok=True, detail=detail, location=location)
-
-
-def _holdings(contents: Contents) -> str:
-    learnings = [one.learning for one in contents.learnings()]
-    counts = f"learnings: {len(learnings)}, notes of others: {len(contents.notes)}"
-    last = max((one.timestamp for one in learnings), default=None)
-    return f"{counts}, daily logs: {contents.logs}, last learning: {_local(last)}"
-
-
-def _local(instant: datetime | None) -> str:
-    if instant is None:
-        return "none yet"
-    try:
-        return f"{instant.astimezone():%Y-%m-%d %H:%M}"
-    except (OverflowError, OSError, ValueError):
-        return f"{instant:%Y-%m-%d %H:%M} UTC"
-
-
 NAME: Final = "total-recall"
+_NAMED: Final = 3
 _CAPABILITIES: Final = frozenset(
     {
         Capability.GET,
@@ -95,6 +59,8 @@ def local_now() -> datetime:
 class TotalRecallBackend:
     """Learnings in the daily logs of Total Recall, beside what it and its users write there."""
 
+    name = NAME
+
     def __init__(
         self, context: BackendContext, *, clock: Callable[[], datetime] = local_now
     ) -> None:
@@ -115,16 +81,7 @@ class TotalRecallBackend:
             context.environment,
             by_claude=settings.via is Via.CLAUDE and not context.in_hook,
         )
-
-    @property
-    def name(self) -> str:
-        """The backend's name."""
-        return NAME
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What it can do besides write, search and ping."""
-        return _CAPABILITIES | {Capability.SLOW} if self._writer.by_claude else _CAPABILITIES
+        self.capabilities = _CAPABILITIES | ({Capability.SLOW} if self._writer.by_claude else set())
 
     def write(self, learning: Learning) -> Receipt:
         """Add a learning to today's log, unless its id is in one already."""
@@ -141,7 +98,7 @@ class TotalRecallBackend:
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
         """Find learnings and what others have noted, by the rules: tags, files, ticket, words."""
-        contents = self._contents()
+        contents = self._store.contents()
         stored = [*contents.learnings(), *contents.notes.values()]
         whole = [one.learning for one in stored if one.complete]
         notes = [one.learning for one in stored if not one.complete]
@@ -149,17 +106,33 @@ class TotalRecallBackend:
 
     def ping(self) -> Health:
         """Look whether the logs can be read and written."""
-        return look_at(self._installation, self._store, self._clock().date())
+        paths, root = self._store.paths, self._installation.root
+        location = str(paths.memory)
+        log = paths.log_of(self._clock().date())
+        if fault := write_fault(log, root):
+            detail = f"{describe(self._installation)}: {fault.detail}"
+            return Health(ok=False, detail=detail, location=location, fix=fault.fix)
+        try:
+            contents = self._store.contents()
+        except StorageError as error:
+            return Health(ok=False, detail=str(error), location=location)
+        detail = f"{describe(self._installation)}; {_holdings(contents)}"
+        # Where git ignores the logs, the record of another clone is about logs that are not here.
+        lost = contents.lost()
+        if lost and not is_ignored_by_git(log):
+            more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+            detail += f"; not in its files any more: {', '.join(lost[:_NAMED])}{more}"
+        return Health(ok=True, detail=detail, location=location)
 
     def get(self, learning_id: str) -> Learning | None:
         """Fetch a learning of any status, or a note of others that a search has found."""
-        contents = self._contents()
+        contents = self._store.contents()
         found = contents.learning(learning_id) or contents.notes.get(learning_id)
         return found.learning if found else None
 
     def iterate(self) -> Sequence[Learning]:
         """Go through grove's learnings of any status, oldest first."""
-        learnings = (one.learning for one in self._contents().learnings())
+        learnings = (one.learning for one in self._store.contents().learnings())
         return sorted(learnings, key=lambda learning: learning.timestamp)
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
@@ -192,5 +165,9 @@ class TotalRecallBackend:
         """Return what has changed since an earlier answer."""
         return changes_since(self._store, mark)
 
-    def _contents(self) -> Contents:
-        return self._store.contents()
+
+def _holdings(contents: Contents) -> str:
+    times = [one.learning.timestamp for one in contents.learnings()]
+    counts = f"learnings: {len(times)}, notes of others: {len(contents.notes)}"
+    last = format_instant(max(times)) if times else "none yet"
+    return f"{counts}, daily logs: {contents.logs}, last learning: {last}"

@@ -31,9 +31,9 @@ def daily_template(day: date) -> str:
 def format_entry(learning: Learning, time: str) -> str:
     """Write a learning as an entry of a daily log."""
     lines = [f"[{time}] {one_line_note(learning)}"]
-    replaced = [learning_id for learning_id in learning.supersedes if is_learning_id(learning_id)]
+    replaced = [f"grove:{one}" for one in learning.supersedes if is_learning_id(one)]
     if replaced:
-        lines.append(f"> [supersedes {', '.join(f'grove:{one}' for one in replaced)}]")
+        lines.append(f"> [supersedes {', '.join(replaced)}]")
     detail = escape(learning.detail, DETAIL)
     lines += [f"> {line}" if line else ">" for line in detail.split("\n")]
     return "\n".join([*lines, "", " | ".join(_segments(learning)), ""])

@@ -51,13 +51,6 @@ class Installation(NamedTuple):
         return f"/recall:{name}" if is_plugin else f"/{name}"
 
 
-class _Enabled(NamedTuple):
-    """A settings file that enables the plugin."""
-
-    marker: str
-    form: Form
-
-
 def possible_roots(context: BackendContext | ProjectContext) -> list[Path]:
     """Name the directories that may be the project to Total Recall, as its own hooks find it."""
     found = [context.root]
@@ -84,14 +77,17 @@ def find_installation(context: BackendContext | ProjectContext) -> Installation 
 
 def _find_in(root: Path, context: BackendContext | ProjectContext) -> Installation | None:
     in_project = _markers_in(root)
-    enabled = _enabled_by(root, context)
-    if not in_project and enabled is None:
+    enabling, form = _enabled_by(root, context)
+    if not in_project and not enabling:
         return None
+    # The project's own commands answer to their plain names, beside a plugin as well.
+    if COMMAND_FILE in in_project or (not enabling and RULES in in_project):
+        form = Form.STANDALONE
     missing = tuple(name for name in (DAILY, REGISTERS) if not _is_directory(root / name))
     found = Installation(
         root=root,
-        form=_form_of(in_project, enabled),
-        markers=(*in_project, enabled.marker) if enabled else in_project,
+        form=form,
+        markers=(*in_project, *enabling),
         is_initialised=DAILY not in missing,
         missing=missing,
     )
@@ -110,44 +106,32 @@ def _names_total_recall(path: Path) -> bool:
     return b"total recall" in _read(path).lower().replace(b"-", b" ")
 
 
-def _form_of(in_project: tuple[str, ...], enabled: _Enabled | None) -> Form:
-    # The project's own commands answer to their plain names, beside a plugin as well.
-    if COMMAND_FILE in in_project:
-        return Form.STANDALONE
-    if enabled is not None:
-        return enabled.form
-    return Form.STANDALONE if RULES in in_project else Form.HAND_MADE
-
-
-def _enabled_by(root: Path, context: BackendContext | ProjectContext) -> _Enabled | None:
+def _enabled_by(
+    root: Path, context: BackendContext | ProjectContext
+) -> tuple[tuple[str, ...], Form]:
     """Find the settings that enable the plugin; those of a narrower scope overrule wider ones."""
-    enabled: dict[str, _Enabled | None] = {}
-    for path, found in _settings_files(root, context):
+    enabled: dict[str, tuple[tuple[str, ...], Form]] = {}
+    for path, marker, form in _settings_files(root, context):
         for plugin, is_on in _plugins_in(path):
-            enabled[plugin] = found if is_on else None
-    return next((one for one in enabled.values() if one is not None), None)
+            enabled[plugin] = ((marker,) if is_on else (), form)
+    return next((one for one in enabled.values() if one[0]), ((), Form.HAND_MADE))
 
 
 def _settings_files(
     root: Path, context: BackendContext | ProjectContext
-) -> Iterator[tuple[Path, _Enabled]]:
-    user = _user_settings(context)
+) -> Iterator[tuple[Path, str, Form]]:
+    home = context.environment.get("HOME", "")
+    directory = context.environment.get("CLAUDE_CONFIG_DIR", "") or (home and f"{home}/.claude")
+    user = Path(directory, _USER_SETTINGS) if directory else None
     if user is not None:
-        yield user, _Enabled(_for_people(user, context), Form.PLUGIN_USER)
+        yield user, _for_people(user, home), Form.PLUGIN_USER
     for name in _PROJECT_SETTINGS:
         # In the user's home they are one file.
         if root / name != user:
-            yield root / name, _Enabled(name, Form.PLUGIN_PROJECT)
+            yield root / name, name, Form.PLUGIN_PROJECT
 
 
-def _user_settings(context: BackendContext | ProjectContext) -> Path | None:
-    home = context.environment.get("HOME", "")
-    directory = context.environment.get("CLAUDE_CONFIG_DIR", "") or (home and f"{home}/.claude")
-    return Path(directory, _USER_SETTINGS) if directory else None
-
-
-def _for_people(path: Path, context: BackendContext | ProjectContext) -> str:
-    home = context.environment.get("HOME", "")
+def _for_people(path: Path, home: str) -> str:
     return f"~/{path.relative_to(home)}" if home and path.is_relative_to(home) else str(path)
 
 

@@ -50,17 +50,17 @@ class Paths:
 
     def files(self) -> Iterator[MemoryFile]:
         """Find everything that is read: what was promoted first, then logs from the oldest."""
-        for path in self._markdown_in(self.registers):
-            yield self._file(path)
+        found = self._markdown_in(self.registers)
         if self.working_memory is not None and self._is_inside(self.working_memory):
-            yield self._file(self.working_memory)
-        archived = [one for folder in self._archives() for one in self._markdown_in(folder)]
-        logs = [*self._markdown_in(self.daily), *(one for one in archived if day_of(one.name))]
-        for path in archived:
-            if day_of(path.name) is None:
-                yield self._file(path)
+            found.append(self.working_memory)
+        logs = self._markdown_in(self.daily)
+        for folder in self._archives():
+            for path in self._markdown_in(folder):
+                (logs if day_of(path.name) else found).append(path)
+        for path in found:
+            yield MemoryFile(path, path.relative_to(self.root).as_posix(), None)
         for path in sorted(logs, key=lambda one: one.name):
-            yield self._file(path, day_of(path.name))
+            yield MemoryFile(path, path.relative_to(self.root).as_posix(), day_of(path.name))
 
     def folders(self) -> list[Path]:
         """Name the folders and files whose look tells whether anything has changed."""
@@ -68,26 +68,23 @@ class Paths:
         return found if self.working_memory is None else [*found, self.working_memory]
 
     def _archives(self) -> list[Path]:
-        found = [self.archive]
+        found = []
         for path, names, _ in os.walk(self.archive):
             depth = len(Path(path).relative_to(self.archive).parts)
             names[:] = sorted(names) if depth < _DEEPEST else []
-            found += [Path(path, name) for name in names]
-        return found
+            found.append(Path(path))
+        return found or [self.archive]
 
     def _markdown_in(self, folder: Path) -> list[Path]:
         if not self._is_inside(folder):
             return []
         try:
             with os.scandir(folder) as entries:
-                found = [(one.name, one.is_symlink()) for one in entries]
+                found = sorted((one.name, one.is_symlink()) for one in entries)
         except OSError:
             return []
-        return [
-            folder / name
-            for name, is_link in sorted(found)
-            if name.endswith(_ENDING) and (not is_link or self._is_inside(folder / name))
-        ]
+        named = [(folder / name, is_link) for name, is_link in found if name.endswith(_ENDING)]
+        return [path for path, is_link in named if not is_link or self._is_inside(path)]
 
     def _is_inside(self, path: Path) -> bool:
         """Return whether links stay below the root."""
@@ -96,9 +93,6 @@ class Paths:
         except StorageError:
             return False
         return True
-
-    def _file(self, path: Path, day: date | None = None) -> MemoryFile:
-        return MemoryFile(path, path.relative_to(self.root).as_posix(), day)
 
 
 def day_of(name: str) -> date | None:

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, date, datetime
-from pathlib import Path
-from typing import Final, NamedTuple
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grove_backend_totalrecall.contents import Stored, rest_of
 from grove_backend_totalrecall.entry import (
@@ -14,7 +13,7 @@ from grove_backend_totalrecall.entry import (
     joint,
     one_line_note,
 )
-from grove_backend_totalrecall.health import write_fault
+from grove_backend_totalrecall.health import Fault, write_fault
 from grove_backend_totalrecall.installation import Installation
 from grove_backend_totalrecall.reading import read_log
 from grove_backend_totalrecall.record import StatusChange
@@ -28,30 +27,8 @@ from grove_core import (
     is_ignored_by_git,
 )
 
-
-def append_to_log(path: Path, day: date, compose: Callable[[str], str], *, root: Path) -> None:
-    """Append to a daily log."""
-    if (fault := write_fault(path, root)) is not None:
-        raise StorageError(f"{fault.detail}; fix: {fault.fix}")
-
-    def composed(text: str) -> str:
-        added = compose(text) if text.strip("\ufeff \t\r\n") else _with_template(compose, day)
-        return added.replace("\n", "\r\n") if _has_crlf(text) else added
-
-    append_text(path, composed, inside=root)
-
-
-def _with_template(compose: Callable[[str], str], day: date) -> str:
-    """Fill a log that is empty: Total Recall's own tools would leave it so."""
-    template = daily_template(day)
-    added = compose(template)
-    return template + added if added else ""
-
-
-def _has_crlf(text: str) -> bool:
-    end = text.find("\n")
-    return end > 0 and text[end - 1] == "\r"
-
+if TYPE_CHECKING:
+    from grove_backend_totalrecall.command import Outcome
 
 _CLAUDE_SECONDS: Final = 75.0
 _CONTENT: Final = frozenset({"summary", "detail"})
@@ -64,13 +41,6 @@ class Logged(NamedTuple):
     stored: Stored
     is_new: bool
     note: str = ""
-
-
-class _Asked(NamedTuple):
-    """What came of asking Total Recall's command."""
-
-    why: str = ""
-    damage: str = ""
 
 
 class Writer:
@@ -107,9 +77,7 @@ class Writer:
             line = format_mark(word, f"{now:%H:%M}", learning.summary, learning.id, note)
             with suppress(StorageError):  # the record counts; the log is for people
                 self._append(now, lambda _: line)
-        marks = len(self._store.contents().marks_about(learning.id))
-        change = StatusChange(now.astimezone(UTC), status, marks)
-        self._store.record.add_status(learning.id, change, note)
+        self._record_status(learning.id, status, now, note)
 
     def _find(self, learning_id: str) -> Stored | None:
         return self._store.contents().learning(learning_id)
@@ -124,11 +92,13 @@ class Writer:
         )
 
     def _add(self, learning: Learning, now: datetime) -> Logged:
-        path = self._store.paths.log_of(now.date())
-        is_asked = self.by_claude and write_fault(path, self._installation.root) is None
-        asked = self._ask_claude(learning) if is_asked else _Asked()
-        if asked.why and (stored := self._find(learning.id)) is not None:
-            return Logged(stored, is_new=True, note=asked.damage)
+        notes = []
+        if self.by_claude and self._fault(now) is None:
+            outcome = self._ask_claude(learning)
+            if (stored := self._find(learning.id)) is not None:
+                return Logged(stored, is_new=True, note=outcome.damage)
+            why = f"{outcome.why}, and the log does not hold it" if outcome.logged else outcome.why
+            notes = [outcome.damage, f"{_OWN_HAND}: {why}"]
         written: list[bool] = []
 
         def unless_there(text: str) -> str:
@@ -139,22 +109,34 @@ class Writer:
         self._append(now, unless_there)
         stored = self._find(learning.id)
         if stored is None:
-            raise BackendError(f"{learning.id} was written to {path} and is not to be found there")
-        why = f"{_OWN_HAND}: {asked.why}" if asked.why else ""
-        note = "; ".join(one for one in (asked.damage, why) if one)
-        return Logged(stored, is_new=written[-1], note=note)
+            raise BackendError(f"{learning.id} was written to the log and is not to be found there")
+        return Logged(stored, is_new=written[-1], note="; ".join(filter(None, notes)))
+
+    def _fault(self, now: datetime) -> Fault | None:
+        return write_fault(self._store.paths.log_of(now.date()), self._installation.root)
 
     def _append(self, now: datetime, compose: Callable[[str], str]) -> None:
+        """Append to today's log, which begins like one of Total Recall's own."""
+        if (fault := self._fault(now)) is not None:
+            raise StorageError(f"{fault.detail}; fix: {fault.fix}")
+
+        def composed(text: str) -> str:
+            start = "" if text.strip("\ufeff \t\r\n") else daily_template(now.date())
+            added = compose(start or text)
+            has_crlf = text.partition("\n")[0].endswith("\r")
+            added = start + added if added else ""
+            return added.replace("\n", "\r\n") if has_crlf else added
+
         path = self._store.paths.log_of(now.date())
-        append_to_log(path, now.date(), compose, root=self._installation.root)
+        append_text(path, composed, inside=self._installation.root)
         self._store.forget(path)
 
-    def _ask_claude(self, learning: Learning) -> _Asked:
+    def _ask_claude(self, learning: Learning) -> "Outcome":
         """Have Total Recall's command log it; whether it has, only the log tells."""
-        from grove_backend_totalrecall.command import log_by_claude
+        from grove_backend_totalrecall.command import Outcome, log_by_claude
 
         if self._claude_fault:
-            return _Asked(self._claude_fault)
+            return Outcome(logged=False, why=self._claude_fault)
         outcome = log_by_claude(
             one_line_note(learning),
             command=self._installation.command("recall-log"),
@@ -162,20 +144,23 @@ class Writer:
             environment=self._environment,
             seconds=_CLAUDE_SECONDS,
         )
-        if outcome.logged:
-            return _Asked(f"{outcome.why}, and the log does not hold it", outcome.damage)
-        if not outcome.is_about_note:
+        if not outcome.logged and not outcome.is_about_note:
             self._claude_fault = outcome.why
-        return _Asked(outcome.why, outcome.damage)
+        return outcome
 
     def _record_rest(self, learning: Learning, stored: Stored, now: datetime) -> None:
-        record, at = self._store.record, now.astimezone(UTC)
         rest = rest_of(learning, stored.learning)
         if _CONTENT & rest.keys() and is_ignored_by_git(stored.path):
             # What Total Recall's users keep out of git, the record must not bring into it.
             self._append(now, lambda text: joint(text) + format_entry(learning, f"{now:%H:%M}"))
             rest = rest_of(learning, (self._find(learning.id) or stored).learning)
-        record.add_rest(learning.id, rest, at)
+        self._store.record.add_rest(learning.id, rest, now.astimezone(UTC))
         if learning.status is not stored.learning.status:
-            marks = len(self._store.contents().marks_about(learning.id))
-            record.add_status(learning.id, StatusChange(at, learning.status, marks))
+            self._record_status(learning.id, learning.status, now)
+
+    def _record_status(
+        self, learning_id: str, status: LearningStatus, now: datetime, note: str = ""
+    ) -> None:
+        marks = len(self._store.contents().marks_about(learning_id))
+        change = StatusChange(now.astimezone(UTC), status, marks)
+        self._store.record.add_status(learning_id, change, note)

@@ -32,7 +32,7 @@ def test_a_server_that_falls_silent(database, open_store):
     with proxy_before(database.server.port) as proxy:
         url = database.server.url(database.name, database.name, proxy.port)
         store = open_store(database, url=url, seconds=2)
-        store.count()
+        store.about()
         proxy.stalled.set()
         said, seconds = failing(DatabaseUnreachableError, store, database.server)
     assert proxy.opened == 1

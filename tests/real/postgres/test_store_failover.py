@@ -44,7 +44,7 @@ def test_a_connection_that_breaks_anywhere(database, open_store, seed):
         store = open_store(
             database, url=database.server.url(database.name, database.name, proxy.port)
         )
-        assert store.add(learnings) == {one.id for one in learnings}
+        store.add(learnings)
         assert store.set_status(learnings[0].id, ARCHIVED, NOON, was=ACTIVE)
         pulled = store.changes_since("")
     assert proxy.cut

@@ -26,7 +26,6 @@ USES = {
     "LEARNING_STATUS": "What a change of status is compared with.",
     "LEARNING_SET_STATUS": "A change of status that counts.",
     "STATUS_NOTE": "Why it was changed (only with the column).",
-    "LEARNING_GET": "One learning.",
     "LEARNINGS_COUNT": "How many there are.",
     "CHANGES": "A page of a pull: what is new since a place, in one statement and so of one instant.",
     "TOTAL": "After the last page: how many there are, and whether that is of the same revision.",
