@@ -160,9 +160,6 @@ def _chart(
 def _charts(document: Mapping[str, Any]) -> Mapping[str, Chart | None]:
     """Draw what there is something of."""
     weeks = [(one["start"][5:], one) for one in document["weeks"][-_MOST_WEEKS:]]
-    shown = [one for one in document["categories"] if one["hits"]["total"]]
-    shown.sort(key=lambda one: -one["hits"]["rate"])
-    stored = sorted(document["categories"], key=lambda one: -one["learnings"])
     refused = by_size(document["write_gate"]["rejected_by_stage"])
     return {
         "use": _chart(
@@ -175,17 +172,6 @@ def _charts(document: Mapping[str, Any]) -> Mapping[str, Chart | None]:
             "Bar chart: reflections, accepted candidates and skips by week",
             [(start, [one[name] for name in _WORK]) for start, one in weeks],
             *_WORK.values(),
-        ),
-        "categories": _chart(
-            "Bar chart: used of shown learnings by category",
-            [(f"{one['name']} ({one['hits']['total']})", [one["hits"]["rate"]]) for one in shown],
-            say=percent,
-            most=1,
-        ),
-        "stored": _chart(
-            "Bar chart: learnings by category",
-            [(one["name"], [one["active"], one["learnings"] - one["active"]]) for one in stored],
-            *("active", "no longer active"),
         ),
         "write_gate": _chart(
             "Bar chart: accepted candidates, and refused ones by stage",
