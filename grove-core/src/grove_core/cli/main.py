@@ -24,37 +24,53 @@ from grove_core.errors import GroveError
 _STDOUT_CLOSED: Final = "standard output is closed; send it to /dev/null to see nothing"
 
 # Help lines stand here so that `grove --help` imports no command.
-COMMANDS: Final = {
-    "init": "Set up grove in this project.",
-    "status": "Show the project, the gate, the backends and what waits.",
-    "reflect": "Write down what a ticket has taught (JSON on standard input).",
-    "skip": "Say why there is nothing to write down.",
-    "observe": "Leave a one-line note for the agent that will reflect.",
-    "ref": "Record that learnings were used.",
-    "search": "Search the learnings of this project and your own.",
-    "list": "List learnings, with how they have fared.",
-    "show": "Show one learning in full.",
-    "stats": "Show whether learnings help, what the gates do, and what to look at.",
-    "review": "Rate learnings useful or not.",
-    "import": "Bring learnings of other programs and projects here.",
-    "export": "Write learnings as JSON Lines or as a page for people.",
-    "maintain": "Look after the learnings: archive, restore, supersede, decay and more.",
-    "tickets": "Show the ticket systems, or what a command would close.",
-    "backends": "Show the memory backends, their health, and what they could use.",
-    "plugins": "Show the installed plugins and what became of them.",
-    "sessions": "List the sessions grove knows.",
-    "trace": "Show what happened in a session.",
-    "why": "Say why learnings were shown in a session, or were not.",
-    "debug": "Show everything grove knows of a session, or set its gate.",
-    "clean": "Delete the state of old sessions.",
-    "config": "Show the settings, where each comes from, and what is wrong.",
-    "trust": "Show what this project asks to run or reach, and agree to it.",
-    "doctor": "Check everything that can silently go wrong.",
-    "schema": "Show the keys of a command's JSON document.",
-    "completion": "Print the shell's completion script.",
+GROUPS: Final = {
+    "Every day": {
+        "status": "Show the project, the gate, the backends and what waits.",
+        "search": "Search the learnings of this project and your own.",
+        "list": "List learnings, with how they have fared.",
+        "show": "Show one learning in full.",
+        "stats": "Show whether learnings help, what the gates do, and what to look at.",
+        "review": "Rate learnings useful or not.",
+        "maintain": "Look after the learnings: archive, restore, supersede, decay and more.",
+    },
+    "Agents call these": {
+        "reflect": "Write down what a ticket has taught (JSON on standard input).",
+        "skip": "Say why there is nothing to write down.",
+        "ref": "Record that learnings were used.",
+        "observe": "Leave a one-line note for the agent that will reflect.",
+    },
+    "Set up": {
+        "init": "Set up grove in this project.",
+        "doctor": "Check everything that can silently go wrong.",
+        "config": "Show the settings, where each comes from, and what is wrong.",
+        "trust": "Show what this project asks to run or reach, and agree to it.",
+        "import": "Bring learnings of other programs and projects here.",
+        "export": "Write learnings as JSON Lines or as a page for people.",
+        "completion": "Print the shell's completion script.",
+    },
+    "Look inside": {
+        "sessions": "List the sessions grove knows.",
+        "trace": "Show what happened in a session.",
+        "why": "Say why learnings were shown in a session, or were not.",
+        "debug": "Show everything grove knows of a session, or set its gate.",
+        "clean": "Delete the state of old sessions.",
+    },
+    "Extend": {
+        "backends": "Show the memory backends, their health, and what they could use.",
+        "tickets": "Show the ticket systems, or what a command would close.",
+        "plugins": "Show the installed plugins and what became of them.",
+        "schema": "Show the keys of a command's JSON document.",
+    },
+}
+PLUMBING: Final = {
     "hook": "Answer a hook of the coding agent (run by the agent).",
     "serve": "Answer a session's hooks and offer tools (run by the agent).",
 }
+COMMANDS: Final = {
+    name: line for group in (*GROUPS.values(), PLUMBING) for name, line in group.items()
+}
+_PANELS: Final = [{"name": name, "commands": [*lines]} for name, lines in GROUPS.items()]
 # Of commands whose module has another name.
 _TARGETS: Final = {
     "import": "import_:command",
@@ -86,6 +102,13 @@ class GroveGroup(LazyGroup):
             return COMMANDS
         offered = offered_help_lines(ctx)
         return {**COMMANDS, **{name: offered[name] for name in sorted(offered.keys() - COMMANDS)}}
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return what help needs of a command; what only the agent runs is not listed."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and cmd_name in PLUMBING:
+            command.hidden = True
+        return command
 
     def load(self, ctx: click.Context, name: str) -> click.Command:
         """Import a command, of grove or of a plugin."""
@@ -137,7 +160,10 @@ class GroveGroup(LazyGroup):
 @click.group(
     cls=GroveGroup,
     lines=COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "rich_help_config": {"command_groups": {"grove": _PANELS}},
+    },
 )
 @click.option(
     "--plugins/--no-plugins",
