@@ -104,7 +104,7 @@ def surface() -> list[str]:
         _fixtures(),
         _function(f"{reader.__name__}.{reader.read.__name__}", reader.read),
         _hooks(),
-        _command(click.Context(grove, info_name="grove", **grove.context_settings)),
+        _command(grove.make_context("grove", [], resilient_parsing=True)),
         _configuration(),
     )
     lines = {line for part in parts for line in part}
