@@ -1,7 +1,7 @@
 """The gate: a pure function from a state and an event to the next state and a decision.
 
 Nothing else in grove sets a gate's status. The rows of the table in the documentation
-(``docs/reference/gate.md``) are the functions of ``closing``, ``stopping`` and ``resolving``.
+(``docs/reference/gate.md``) are the functions of ``cycles`` and ``stopping``.
 """
 
 from collections.abc import Callable
@@ -10,14 +10,16 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from grove_core.gate.closing import (
+from grove_core.gate.cycles import (
+    reflection_accepted,
+    session_ended,
+    skip_accepted,
     ticket_close_failed,
     ticket_closed,
     ticket_detected,
     ticket_reopened,
 )
 from grove_core.gate.outcome import Outcome
-from grove_core.gate.resolving import reflection_accepted, session_ended, skip_accepted
 from grove_core.gate.stopping import stop
 from grove_core.model.gate import (
     CircuitBreaker,

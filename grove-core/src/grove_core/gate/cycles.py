@@ -1,11 +1,21 @@
-"""Tickets: in progress, closed, and not closed after all."""
+"""Cycles: tickets in progress and closed, reflections and skips, and the end of a session."""
 
 from datetime import datetime
 
 from attrs import evolve
 
-from grove_core.gate.outcome import Notes, Outcome, describe, finish, is_same_ticket
+from grove_core.gate.outcome import (
+    Notes,
+    Outcome,
+    describe,
+    finish,
+    is_same_ticket,
+    skip_note,
+    with_new_baseline,
+)
+from grove_core.gate.stopping import is_small, skip_automatically
 from grove_core.model.gate import (
+    AutoSkipDecider,
     CircuitBreaker,
     Credit,
     Cycle,
@@ -15,6 +25,9 @@ from grove_core.model.gate import (
     GateCredit,
     GatePolicy,
     GateStatus,
+    ReflectionAccepted,
+    SessionEnded,
+    SkipAccepted,
     TicketClosed,
     TicketCloseFailed,
     TicketDetected,
@@ -72,12 +85,8 @@ def _counts_for(credit: GateCredit, ticket: Ticket) -> bool:
 
 
 def _spend(credit: GateCredit, opened: Gate, now: datetime, notes: Notes) -> Outcome:
-    if credit.kind is Credit.REFLECTED:
-        status, outcome = GateStatus.REFLECTED, CycleOutcome.REFLECTED
-    else:
-        status, outcome = GateStatus.SKIPPED, CycleOutcome.SKIPPED
-    finished = finish(opened, outcome, now)
-    paid = evolve(opened, status=status, credit=None)
+    finished = finish(opened, CycleOutcome(credit.kind.value), now)
+    paid = evolve(opened, status=GateStatus(credit.kind.value), credit=None)
     return Outcome(paid, Decision(finished=finished), notes)
 
 
@@ -125,3 +134,66 @@ def with_known_details(ticket: Ticket, known: Ticket | None) -> Ticket:
         labels=ticket.labels or known.labels,
         detected_at=known.detected_at,
     )
+
+
+def reflection_accepted(
+    gate: Gate, event: ReflectionAccepted, now: datetime, _: GatePolicy
+) -> Outcome:
+    """A reflection was accepted."""
+    result = event.result
+    details = {
+        "accepted": str(len(result.learning_ids)),
+        "candidates": str(result.candidates_produced),
+    }
+    notes = [(EventType.REFLECTION_COMPLETE, details)]
+    done = evolve(gate, reflection=result)
+    return _resolve(done, Credit.REFLECTED, now, notes)
+
+
+def skip_accepted(gate: Gate, event: SkipAccepted, now: datetime, _: GatePolicy) -> Outcome:
+    """A reason for not reflecting was given."""
+    done = evolve(gate, skip=event.decision)
+    return _resolve(done, Credit.SKIPPED, now, [skip_note(event.decision)])
+
+
+def _resolve(gate: Gate, kind: Credit, now: datetime, notes: Notes) -> Outcome:
+    """End the pending reflection, or earn a credit where there is none."""
+    rested = evolve(
+        gate,
+        breaker=CircuitBreaker(),
+        session_mode=with_new_baseline(gate.session_mode),
+        broken_cycles=(),
+    )
+    if gate.status.owes_reflection:
+        finished = finish(gate, CycleOutcome(kind.value), now)
+        ended = evolve(rested, status=GateStatus(kind.value), credit=None)
+        return Outcome(ended, Decision(finished=finished, baseline_moves=True), notes)
+    # What answers a cycle that the breaker let go ends that cycle, late, and no other.
+    if gate.status in (GateStatus.IDLE, GateStatus.ACTIVE) and not gate.broken_cycles:
+        notes.append((EventType.CREDIT_EARNED, {"kind": kind.value}))
+        detected_at = gate.ticket.detected_at if gate.ticket is not None else None
+        credit = GateCredit(kind=kind, earned_at=max(now, detected_at or now))
+        rested = evolve(rested, credit=credit)
+    return Outcome(rested, Decision(baseline_moves=True), notes)
+
+
+def session_ended(gate: Gate, event: SessionEnded, now: datetime, policy: GatePolicy) -> Outcome:
+    """The session ends; what is pending stays, and small changes are logged as skipped."""
+    if gate.status is GateStatus.ACTIVE:
+        return Outcome(evolve(gate, status=GateStatus.IDLE))
+    if gate.status.owes_reflection:
+        return _end_pending(gate, now)
+    lines = event.change.lines if event.change is not None else None
+    if lines and policy.auto_skip_decider is AutoSkipDecider.AGENT and is_small(lines, policy):
+        skipped, decision = skip_automatically(gate, lines, now, Decision())
+        notes = [skip_note(decision.auto_skip)] if decision.auto_skip is not None else []
+        return Outcome(skipped, decision, notes)
+    return Outcome(gate)
+
+
+def _end_pending(gate: Gate, now: datetime) -> Outcome:
+    if gate.cycle is None or gate.cycle.unpaid_reported or gate.status is GateStatus.PENDING:
+        return Outcome(gate)
+    finished = finish(gate, CycleOutcome.BLOCKED, now)
+    told = evolve(gate, cycle=evolve(gate.cycle, unpaid_reported=True))
+    return Outcome(told, Decision(finished=finished))
