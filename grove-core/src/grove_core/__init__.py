@@ -64,15 +64,13 @@ if TYPE_CHECKING:
     from grove_core.plugins.descriptors import CommandSpec as CommandSpec
     from grove_core.plugins.descriptors import Discovered as Discovered
     from grove_core.plugins.descriptors import EnabledWhen as EnabledWhen
-    from grove_core.plugins.descriptors import FileBacked as FileBacked
+    from grove_core.plugins.descriptors import EveryCapability as EveryCapability
     from grove_core.plugins.descriptors import Freshness as Freshness
     from grove_core.plugins.descriptors import HealthCheck as HealthCheck
-    from grove_core.plugins.descriptors import Incremental as Incremental
     from grove_core.plugins.descriptors import MemoryBackend as MemoryBackend
     from grove_core.plugins.descriptors import ProjectContext as ProjectContext
     from grove_core.plugins.descriptors import ReflectionContext as ReflectionContext
     from grove_core.plugins.descriptors import Repair as Repair
-    from grove_core.plugins.descriptors import Synchronising as Synchronising
     from grove_core.plugins.descriptors import TicketProbe as TicketProbe
     from grove_core.plugins.hookspecs import GROVE_API as GROVE_API
     from grove_core.plugins.hookspecs import hookimpl as hookimpl
@@ -116,8 +114,8 @@ _PUBLIC = {
     "model.value": "TRUSTED_ALONE TRUSTED_ONLY USER_ONLY",
     "plugins.descriptors": (
         "Area BackendContext BackendSpec CloseMatcher CommandReader CommandSpec Discovered "
-        "EnabledWhen FileBacked Freshness HealthCheck Incremental MemoryBackend "
-        "ProjectContext ReflectionContext Repair Synchronising TicketProbe"
+        "EnabledWhen EveryCapability Freshness HealthCheck MemoryBackend "
+        "ProjectContext ReflectionContext Repair TicketProbe"
     ),
     "plugins.hookspecs": "GROVE_API hookimpl",
     "retrieval.rules": "best_first rule_hits rule_relevance",

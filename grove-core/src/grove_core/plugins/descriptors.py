@@ -298,50 +298,6 @@ class MemoryBackend(Protocol):
         ...
 
 
-@runtime_checkable
-class FileBacked(Protocol):
-    """What a memory backend offers besides, whose learnings lie in files (capability ``FILES``)."""
-
-    def files(self) -> Sequence[Path]:
-        """Name what its learnings are read from, so that grove can see whether anything changed.
-
-        grove compares time, size and inode of each, and of the files in a folder; as long as
-        nothing differs it may use what it has kept of the learnings without opening the backend.
-
-        Returns:
-            Files and folders, absolute, in the same order each time, whether they are there or
-            not.
-        """
-        ...
-
-
-@runtime_checkable
-class Incremental(Protocol):
-    """What a memory backend offers besides, that can tell what is new (capability ``CHANGES``).
-
-    grove keeps an index of all learnings, and brings it up to date so without reading all of them
-    again.
-    """
-
-    def changes(self, mark: str) -> Changes:
-        """Return what has changed since an earlier answer.
-
-        Adding each answer to what was kept gives what ``iterate`` would list.
-
-        Args:
-            mark: The mark of that answer; empty at first or when in doubt. It has been kept in a
-                file that may have been damaged since: a mark that the backend does not know means
-                that everything is asked for.
-
-        Returns:
-            What has changed, or everything.
-
-        Raises:
-            BackendError: The learnings could not be read.
-        """
-        ...
-
-
 @frozen(kw_only=True, eq=False, repr=False)
 class Freshness(Value):
     """How well what a memory backend keeps here stands for what its server has.
@@ -362,20 +318,53 @@ class Freshness(Value):
 
 
 @runtime_checkable
-class Synchronising(Protocol):
-    """What a memory backend offers besides, whose learnings a server holds (``SYNCHRONISE``).
+class EveryCapability(MemoryBackend, Protocol):
+    """A memory backend that has the methods of every capability; one needs those it declares."""
 
-    It answers searches of hooks, ``iterate`` and ``get`` from what it keeps here. grove has it
-    synchronise in a process of its own, which is ended after two minutes, when a session starts and
-    the latest time was long ago, and in ``grove maintain flush``.
-    """
+    def files(self) -> Sequence[Path]:
+        """Name what its learnings are read from (capability ``FILES``).
+
+        grove compares time, size and inode of each, and of the files in a folder; as long as
+        nothing differs it may use what it has kept of the learnings without opening the backend.
+
+        Returns:
+            Files and folders, absolute, in the same order each time, whether they are there or
+            not.
+        """
+        ...
+
+    def changes(self, mark: str) -> Changes:
+        """Return what has changed since an earlier answer (capability ``CHANGES``).
+
+        grove keeps an index of all learnings, and brings it up to date so without reading all of
+        them again: adding each answer to what was kept gives what ``iterate`` would list.
+
+        Args:
+            mark: The mark of that answer; empty at first or when in doubt. It has been kept in a
+                file that may have been damaged since: a mark that the backend does not know means
+                that everything is asked for.
+
+        Returns:
+            What has changed, or everything.
+
+        Raises:
+            BackendError: The learnings could not be read.
+        """
+        ...
 
     def freshness(self) -> Freshness:
-        """Return how well what is kept here stands for what the server has; asks no server."""
+        """Return how well what is kept here stands for what the server has (``SYNCHRONISE``).
+
+        A backend whose learnings a server holds answers searches of hooks, ``iterate`` and ``get``
+        from what it keeps here, and so does this: it asks no server.
+        """
         ...
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
-        """Deliver what waits, and take in what is new on the server.
+        """Deliver what waits, and take in what is new on the server (``SYNCHRONISE``).
+
+        grove has it done in a process of its own, which is ended after two minutes, when a session
+        starts and the latest time was long ago, and in ``grove maintain flush``.
 
         Args:
             seconds: How long that may take.
