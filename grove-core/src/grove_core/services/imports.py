@@ -1,6 +1,7 @@
 """``grove import``: from files of other programs to stored learnings."""
 
 import os
+import re
 from base64 import b32encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -27,15 +28,14 @@ from grove_core.model.learning import (
     Stage,
 )
 from grove_core.model.memory import ReceiptStatus
-from grove_core.plugins.descriptors import ReflectionContext
 from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, readable_parts
 from grove_core.reflection.pipeline import WITHHELD, fingerprint, learning_from
 from grove_core.reflection.secrets import objection_to
-from grove_core.services.candidates import plugins_check
+from grove_core.services.candidates import check_by_plugins
 from grove_core.services.feedback import correct, log_corrections
 from grove_core.services.result import Line, Result
-from grove_core.services.storing import alone, deliver_outbox, store_learning, why_not_stored
+from grove_core.services.storing import alone, check_routing, deliver_outbox, store_learning
 from grove_core.similarity import SimilarityIndex, normalised_summary
 from grove_core.storage import files
 from grove_core.text import clean_line, counted, shorten
@@ -155,16 +155,15 @@ def _files_of(form: str, path: Path) -> Sequence[Path]:
         return [path]
     if (path / ".grove").is_dir():
         path = path / ".grove"
-    found = [one for one in sorted(path.glob(FORMATS[form].files)) if not one.is_symlink()]
-    parts = {one: one.relative_to(path).parts for one in found}
-    found = [one for one in found if not any(map(_is_hidden, parts[one]))]
+    hidden = re.compile(r"(?:^|/)(?:\.|node_modules)")
+    found = [
+        one
+        for one in sorted(path.glob(FORMATS[form].files))
+        if not one.is_symlink() and not hidden.search(one.relative_to(path).as_posix())
+    ]
     if not found:
         raise GroveError(f"{path} holds nothing to import ({FORMATS[form].files})")
     return found
-
-
-def _is_hidden(part: str) -> bool:
-    return part.startswith((".", "node_modules"))
 
 
 def _read(form: str, path: Path, root: Path) -> tuple[str, list[Entry]]:
@@ -200,10 +199,6 @@ class _Importer:
             # What an interrupted import has stored already must not refuse the rest of it.
             if learning.status is LearningStatus.ACTIVE and learning.id not in own:
                 self._there.add(learning.id, learning.summary, learning.detail)
-        context = ReflectionContext(
-            root=project.root, session_id=IMPORT_SESSION, ticket=None, now=project.now
-        )
-        self._plugins_check = plugins_check(project, context)
 
     def _remember(self, learning: Learning) -> None:
         self._summaries[learning.id] = learning.summary
@@ -229,10 +224,9 @@ class _Importer:
         outcome = evolve(outcome, summary=candidate.summary, notes=notes)
         if (found := self._known(entry, candidate, outcome)) is not None:
             return found
-        objection, stage = self._plugins_check(candidate), Stage.PLUGIN
-        reason = why_not_stored(self._project, candidate.scope) if objection is None else None
-        if reason is not None:
-            objection, stage = Rejection(reason=reason, field="scope"), Stage.ROUTING
+        objection = check_by_plugins(self._project, IMPORT_SESSION, None, candidate)
+        stage = Stage.ROUTING if objection is None else Stage.PLUGIN
+        objection = objection or check_routing(self._project, candidate.scope)
         if objection is not None:
             return outcome.refused(objection, stage)
         learning = self._learning(entry, candidate)

@@ -7,6 +7,7 @@ from typing import Final
 from grove_core.errors import GroveError, StorageError
 from grove_core.model.learning import (
     Learning,
+    Rejection,
     Scope,
 )
 from grove_core.model.memory import Receipt, ReceiptStatus
@@ -22,32 +23,31 @@ _LOCK_SECONDS: Final = 30.0
 _SLOW_LOCK_SECONDS: Final = 300.0
 
 
-def why_not_stored(project: Project, scope: Scope) -> str | None:
-    """Say why a learning of some scope cannot be stored here."""
+def check_routing(project: Project, scope: Scope) -> Rejection | None:
+    """Object to a learning of some scope that cannot be stored here."""
     shared = scope in (Scope.PROJECT, Scope.TEAM)
-    if shared and not project.files.initialised and not _has_ticket_system(project):
-        return (
-            f"{project.root} does not use grove yet; run `grove init` there, or submit it with"
-            ' scope "personal"'
-        )
+    if shared and not project.files.initialised:
+        tickets = project.tickets().all
+        if not any(one.enabled and not one.probe.per_session for one in tickets):
+            reason = (
+                f"{project.root} does not use grove yet; run `grove init` there, or submit it with"
+                ' scope "personal"'
+            )
+            return Rejection(reason=reason, field="scope")
     if scope is Scope.EPHEMERAL or project.library.target_for(scope) is not None:
         return None
     from grove_core.plugins.discovery import BACKEND_GROUP
     from grove_core.services.packages import install_command_for
 
     install = install_command_for(BACKEND_GROUP)
-    if shared:
-        return (
-            f"no memory backend is installed that works here; {install} (`grove backends` lists"
-            " what there is)"
-        )
-    return (
-        f"no installed backend keeps personal learnings; {install}, or submit it with another scope"
+    reason = (
+        f"no memory backend is installed that works here; {install} (`grove backends` lists what"
+        " there is)"
+        if shared
+        else f"no installed backend keeps personal learnings; {install}, or submit it with another"
+        " scope"
     )
-
-
-def _has_ticket_system(project: Project) -> bool:
-    return any(system.enabled and not system.probe.per_session for system in project.tickets().all)
+    return Rejection(reason=reason, field="scope")
 
 
 def store_learning(project: Project, learning: Learning) -> Receipt:

@@ -8,12 +8,13 @@ from grove_core.model.learning import Candidate, Criterion, Rejection
 from grove_core.model.value import frozen
 from grove_core.reflection.data_files import load_json
 from grove_core.reflection.write_gate.measures import count_words, measure, relations
-from grove_core.reflection.write_gate.text import Text, parse
-from grove_core.reflection.write_gate.vocabulary import (
+from grove_core.reflection.write_gate.text import (
     MESSAGES,
     OTHER_LANGUAGES,
     PATTERNS,
     WORDS,
+    Text,
+    parse,
 )
 
 # How many phrases that speak for a candidate, and how many against it, are told apart.
@@ -161,21 +162,13 @@ def _advice(text: Text, measures: Mapping[str, float]) -> str:
     faults["vague"] = (measures["vague"] + measures["urged"]) / 2
     worst = max(faults, key=lambda name: faults[name])
     if faults[worst] < _CLEAR:
-        return MESSAGES["lacks"].format(missing=_missing(measures))
-    return MESSAGES[worst].format(sign=_sign_of_passing(text), words=_vague_words(text))
-
-
-def _missing(measures: Mapping[str, float]) -> str:
-    kinds = ("names", "relations", "topics")
-    lacking = [kind for kind in kinds if measures[kind] < _HALF] or kinds[:2]
-    return "; ".join(MESSAGES[f"lacks_{kind}"] for kind in lacking)
-
-
-def _sign_of_passing(text: Text) -> str:
-    found = (PATTERNS["passing"].search(sentence.text) for sentence in text.sentences)
-    return next((match.group() for match in found if match), "")
-
-
-def _vague_words(text: Text) -> str:
-    found = dict.fromkeys(word for word in text.words if word in WORDS["vague"])
-    return ", ".join(f'"{word}"' for word in list(found)[:_WORDS_SHOWN]) or "its general ones"
+        kinds = ("names", "relations", "topics")
+        lacking = [kind for kind in kinds if measures[kind] < _HALF] or kinds[:2]
+        missing = "; ".join(MESSAGES[f"lacks_{kind}"] for kind in lacking)
+        return MESSAGES["lacks"].format(missing=missing)
+    passing = (PATTERNS["passing"].search(sentence.text) for sentence in text.sentences)
+    vague = dict.fromkeys(f'"{word}"' for word in text.words if word in WORDS["vague"])
+    return MESSAGES[worst].format(
+        sign=next((match.group() for match in passing if match), ""),
+        words=", ".join(list(vague)[:_WORDS_SHOWN]) or "its general ones",
+    )

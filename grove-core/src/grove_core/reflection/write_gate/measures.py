@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from grove_core.reflection.write_gate.text import Sentence, Text, is_topic
-from grove_core.reflection.write_gate.vocabulary import PATTERNS, WORDS, stem
+from grove_core.reflection.write_gate.text import PATTERNS, WORDS, Sentence, Text, is_topic, stem
 
 _RELATIONS: Final = ("cause", "condition", "limit", "contrast")
 # The relations that make a lesson of a change.
@@ -19,6 +18,7 @@ def measure(text: Text) -> dict[str, float]:
     lasting, reasoned = _lasting(text.sentences)
     lessons = lasting + reasoned
     passing = sum(len(PATTERNS["passing"].findall(one.text)) for one in text.sentences)
+    vague = sum(word in WORDS["vague"] for word in text.words)
     return {
         "topics": _up_to(6, _with_half(lasting, reasoned, "topics")),
         "known": _up_to(4, _definite_topics(lasting)),
@@ -34,7 +34,7 @@ def measure(text: Text) -> dict[str, float]:
         "told": _share(_is_told, text.sentences),
         "urged": _share(lambda one: _is("urged", one), text.sentences),
         "taught": _share(lambda one: _is("taught", one), text.sentences),
-        "vague": _up_to(0.3, _vague_words(text) / _length(text.sentences)),
+        "vague": _up_to(0.3, vague / _length(text.sentences)),
         "repeated": _up_to(0.1, max(_circularity(text) - 0.36, 0.0)),
     }
 
@@ -120,10 +120,6 @@ def _content_words(sentences: _Sentences) -> list[str]:
 
 def _length(sentences: _Sentences) -> int:
     return len(_content_words(sentences)) + 2
-
-
-def _vague_words(text: Text) -> int:
-    return sum(1 for word in text.words if word in WORDS["vague"])
 
 
 def _circularity(text: Text) -> float:
