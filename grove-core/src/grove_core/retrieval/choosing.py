@@ -44,7 +44,6 @@ class Choice(NamedTuple):
 
     chosen: Sequence[Ranked]
     assessments: Sequence[Assessment]
-    exact: Collection[str] = ()
 
     @property
     def beyond(self) -> int:
@@ -64,19 +63,23 @@ def choose(
 ) -> Choice:
     """Choose what is worth showing; nothing is a correct answer."""
     selection = _Selection(ranked, min(limit, MOST_BY_STRATEGY[strategy]), shown)
+    recent = microseconds(now) - RECENT_DAYS * _MICROSECONDS_A_DAY
     # Where others allow it, what is merely recent comes after what fits.
     late: list[tuple[Ranked, str]] = []
     for one in ranked:
-        reason = _objection(one, strategy, floor, exact)
-        if reason and strategy is RetrievalStrategy.AGGRESSIVE and _is_recent(one, now):
+        reason = ""
+        if one.score.relevance < floor:
+            reason = BELOW_FLOOR
+        elif strategy is RetrievalStrategy.CONSERVATIVE and not is_exact(one, exact):
+            reason = NO_EXACT_MATCH
+        if reason and strategy is RetrievalStrategy.AGGRESSIVE and one.entry.created >= recent:
             late.append((one, reason))
         else:
             selection.place(one, reason)
     for one, reason in sorted(late, key=lambda each: -each[0].entry.created):
         # Where there is no room left, what it lacks is why.
         selection.place(one, "" if selection.has_room else reason)
-    asked = exact if strategy is RetrievalStrategy.CONSERVATIVE else ()
-    return selection.choice()._replace(exact=asked)
+    return selection.choice()
 
 
 def choose_without_query(
@@ -151,36 +154,17 @@ class _Selection:
 
     def place(self, one: Ranked, objection: str) -> None:
         """Take one, unless it was shown, or does not fit, or tells nothing new, or is one more."""
-        reason = objection
-        if one.entry.id in self._shown:
-            reason = SHOWN_BEFORE
-        elif not reason:
-            reason = self._no_room_for(one)
+        reason = SHOWN_BEFORE if one.entry.id in self._shown else objection
+        if not reason:
+            same = next((known for known in self._known if says_the_same(known, one)), None)
+            if same is not None:
+                reason = f"says the same as {same.entry.id}"
+            elif not self.has_room:
+                reason = BEYOND_LIMIT
         if not reason:
             self._chosen.append(one)
             self._known.append(one)
         self._assessments.append(Assessment(one, reason or SHOWN))
 
-    def _no_room_for(self, one: Ranked) -> str:
-        for known in self._known:
-            if says_the_same(known, one):
-                return f"says the same as {known.entry.id}"
-        return "" if self.has_room else BEYOND_LIMIT
-
     def choice(self) -> Choice:
         return Choice(tuple(self._chosen), tuple(self._assessments))
-
-
-def _objection(
-    one: Ranked, strategy: RetrievalStrategy, floor: float, exact: Collection[str]
-) -> str:
-    if one.score.relevance < floor:
-        return BELOW_FLOOR
-    if strategy is RetrievalStrategy.CONSERVATIVE and not is_exact(one, exact):
-        return NO_EXACT_MATCH
-    return ""
-
-
-def _is_recent(one: Ranked, now: datetime) -> bool:
-    age = microseconds(now) - one.entry.created
-    return age <= RECENT_DAYS * _MICROSECONDS_A_DAY
