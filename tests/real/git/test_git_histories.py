@@ -17,6 +17,3 @@ def test_histories_end_with_everything_everywhere(start, layout, seed):
         history.step(number)
     history.finish()
     history.judge()
-
-
-# --- merges where grove is not installed --------------------------------------------------------
