@@ -94,17 +94,17 @@ def second(**change):
 @pytest.mark.parametrize(
     ("read", "text", "complaint"),
     [
-        (read_learnings, '{"id": ', "file:1 is no JSON"),
-        (read_learnings, '{"summary": "x"}', "file:1 id is missing; every line needs one"),
-        (read_learnings, second(summary=3), "file:2 summary is no text"),
-        (read_learnings, second(created_at="yesterday"), "file:2 created_at is no time; write"),
+        (read_learnings, '{"id": ', "file:1: this is not JSON"),
+        (read_learnings, '{"summary": "x"}', "file:1: id is missing"),
+        (read_learnings, second(summary=3), "file:2: summary must be text"),
+        (read_learnings, second(created_at="yesterday"), "file:2: created_at must be an ISO 8601"),
         (read_learnings, second(id="shop-1"), "file:2 has the id of line 1"),
         (judgments, "q1\ta\t1\nq1\ta\tyes\n", "file:2 is no judgment; write query-id"),
-        (read_rules, "3", "file is JSON, but no object"),
-        (read_rules, '{"embargo_days": true}', "file: embargo_days is True"),
+        (read_rules, "3", "file: this is not a JSON object"),
+        (read_rules, '{"embargo_days": true}', "file: embargo_days must be a number"),
         (read_rules, '{"embargo_days": 36526}', "write 0 to 36525"),
-        (read_rules, "[" * 100_000, "file is no JSON"),
-        (read_rules, '{"scope": ["pooled"]}', "file: scope is ['pooled']"),
+        (read_rules, "[" * 100_000, "file: this is not JSON"),
+        (read_rules, '{"scope": ["pooled"]}', "file: scope must be"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_place(tmp_path, read, text, complaint):

@@ -1,22 +1,21 @@
 """Collections: learnings, queries, relevance judgments, and the rules they are measured by."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from attrs import field, frozen
 
-from grove_core import Category, GroveError, Learning, Query, parse_instant
+from grove_core import Category, GroveError, Learning, Query
+from grove_core.codec import from_json
+from grove_core.errors import CodecError
 
 UNKNOWN_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 META_NAME: Final = "meta.json"
 _COLUMNS: Final = 3
 _MOST_DAYS: Final = 36_525
-
-T = TypeVar("T")
 
 
 class PoolScope(Enum):
@@ -78,6 +77,46 @@ class Collection:
     rules: Rules
 
 
+@frozen(kw_only=True)
+class _Learning:
+    """A line of the corpus."""
+
+    id: str
+    summary: str
+    detail: str | None = None
+    category: str | None = None
+    project: str | None = None
+    created_at: datetime | None = None
+    tags: tuple[str, ...] | None = None
+    context_files: tuple[str, ...] | None = None
+    ticket_id: str | None = None
+
+
+@frozen(kw_only=True)
+class _Query:
+    """A line of the queries."""
+
+    id: str
+    ticket_title: str
+    ticket_description: str | None = None
+    project: str | None = None
+    created_at: datetime | None = None
+    tags: tuple[str, ...] | None = None
+    file_paths: tuple[str, ...] | None = None
+
+
+@frozen(kw_only=True)
+class _Meta:
+    """The file that says how to measure."""
+
+    embargo_days: float = 0
+    scope: PoolScope = PoolScope.PROJECT
+
+
+T = TypeVar("T", _Learning, _Query)
+R = TypeVar("R")
+
+
 def read_collection(corpus: Path, queries: Path, qrels: Path, scope: str | None) -> Collection:
     """Read a collection; ``scope`` overrides what ``meta.json`` says."""
     learnings, asked = read_learnings(corpus), read_queries(queries)
@@ -100,12 +139,44 @@ def name_of(corpus: Path) -> str:
 
 def read_learnings(path: Path) -> list[CollectedLearning]:
     """Read the learnings of a collection."""
-    return _unique(path, _learning, lambda one: one.learning.id)
+    known = {one.value: one for one in Category}
+    return [
+        CollectedLearning(
+            learning=Learning(
+                id=line.id,
+                # Rules get grove's own learnings, which have no other categories.
+                category=known.get(line.category or "", Category.PATTERN),
+                summary=line.summary,
+                detail=line.detail or "",
+                session_id="",
+                timestamp=line.created_at or UNKNOWN_TIME,
+                tags=tuple(tag.lower() for tag in line.tags or ()),
+                context_files=line.context_files or (),
+                ticket_id=line.ticket_id or None,
+            ),
+            category=line.category or "",
+            project=line.project or "",
+        )
+        for line in _read_lines(path, _Learning)
+    ]
 
 
 def read_queries(path: Path) -> list[CollectedQuery]:
     """Read the queries of a collection."""
-    return _unique(path, _query, lambda one: one.id)
+    return [
+        CollectedQuery(
+            id=line.id,
+            query=Query(
+                ticket_title=line.ticket_title,
+                ticket_description=line.ticket_description or "",
+                tags=tuple(tag.lower() for tag in line.tags or ()),
+                files=line.file_paths or (),
+            ),
+            project=line.project or "",
+            asked=line.created_at or UNKNOWN_TIME,
+        )
+        for line in _read_lines(path, _Query)
+    ]
 
 
 def read_judgments(path: Path, queries: set[str], learnings: set[str]) -> Judgments:
@@ -137,94 +208,31 @@ def read_rules(path: Path) -> Rules:
     """Read how a collection is measured."""
     if not path.exists():
         return Rules()
-    found = _object(_text(path), f"{path}")
-    days, scope = found.get("embargo_days", 0), found.get("scope", PoolScope.PROJECT.value)
-    if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days <= _MOST_DAYS:
-        raise GroveError(f"{path}: embargo_days is {days!r}; write 0 to {_MOST_DAYS}")
-    if scope not in [one.value for one in PoolScope]:
-        raise GroveError(f'{path}: scope is {scope!r}; write "project" or "pooled"')
-    return Rules(embargo=timedelta(days=days), scope=PoolScope(scope))
+    meta = _read(_Meta, _text(path), f"{path}")
+    if not 0 <= meta.embargo_days <= _MOST_DAYS:
+        raise GroveError(f"{path}: embargo_days is {meta.embargo_days}; write 0 to {_MOST_DAYS}")
+    return Rules(embargo=timedelta(days=meta.embargo_days), scope=meta.scope)
 
 
-class _Fields:
-    """One line of a file, which names itself when a field of it is wrong."""
-
-    def __init__(self, where: str, line: str) -> None:
-        self._where = where
-        self._values = _object(line, where)
-
-    def required(self, name: str) -> str:
-        if name not in self._values:
-            raise GroveError(f"{self._where} {name} is missing; every line needs one")
-        return self.text(name)
-
-    def text(self, name: str) -> str:
-        value = self._values.get(name)
-        if not isinstance(value, str | None):
-            raise GroveError(f"{self._where} {name} is no text")
-        return value or ""
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        value = self._values.get(name) or ()
-        if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-            raise GroveError(f'{self._where} {name} is no list of texts, such as ["a", "b"]')
-        return tuple(value)
-
-    def time(self, name: str) -> datetime:
-        text = self.text(name).strip()
-        try:
-            return parse_instant(text) if text else UNKNOWN_TIME
-        except (ValueError, OverflowError) as error:
-            fix = "write it as 2026-02-06T10:00:00Z"
-            raise GroveError(f"{self._where} {name} is no time; {fix}") from error
-
-
-def _learning(fields: _Fields) -> CollectedLearning:
-    category = fields.text("category")
-    known = {one.value: one for one in Category}
-    learning = Learning(
-        id=fields.required("id"),
-        # A plugin's engine gets grove's own learnings, which have no other categories.
-        category=known.get(category, Category.PATTERN),
-        summary=fields.required("summary"),
-        detail=fields.text("detail"),
-        session_id="",
-        timestamp=fields.time("created_at"),
-        tags=tuple(tag.lower() for tag in fields.texts("tags")),
-        context_files=fields.texts("context_files"),
-        ticket_id=fields.text("ticket_id") or None,
-    )
-    return CollectedLearning(learning=learning, category=category, project=fields.text("project"))
-
-
-def _query(fields: _Fields) -> CollectedQuery:
-    query = Query(
-        ticket_title=fields.required("ticket_title"),
-        ticket_description=fields.text("ticket_description"),
-        tags=tuple(tag.lower() for tag in fields.texts("tags")),
-        files=fields.texts("file_paths"),
-    )
-    return CollectedQuery(
-        id=fields.required("id"),
-        query=query,
-        project=fields.text("project"),
-        asked=fields.time("created_at"),
-    )
-
-
-def _unique(path: Path, make: Callable[[_Fields], T], id_of: Callable[[T], str]) -> list[T]:
+def _read_lines(path: Path, kind: type[T]) -> list[T]:
     """Read the objects of a file; ids must differ, for judgments name them."""
-    found: list[T] = []
-    lines: dict[str, int] = {}
+    found: dict[str, tuple[int, T]] = {}
     for number, line in _lines(path):
-        one = make(_Fields(f"{path}:{number}", line))
-        first = lines.setdefault(id_of(one), number)
+        one = _read(kind, line, f"{path}:{number}")
+        first, _ = found.setdefault(one.id, (number, one))
         if first != number:
             raise GroveError(f"{path}:{number} has the id of line {first}; give it its own")
-        found.append(one)
     if not found:
         raise GroveError(f"{path} is empty; it needs a JSON object a line")
-    return found
+    return [one for _, one in found.values()]
+
+
+def _read(kind: type[R], text: str, where: str) -> R:
+    try:
+        return from_json(kind, text)
+    except CodecError as error:
+        wrong = str(error).removeprefix(f"{kind.__name__.lower()}.")
+        raise GroveError(f"{where}: {wrong}") from error
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -240,13 +248,3 @@ def _text(path: Path) -> str:
         raise GroveError(f"{path} is no UTF-8; convert the file") from error
     except OSError as error:
         raise GroveError(f"cannot read {path}: {error.strerror}") from error
-
-
-def _object(text: str, where: str) -> Mapping[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise GroveError(f"{where} is no JSON ({error}); write one object") from error
-    if not isinstance(value, dict):
-        raise GroveError(f"{where} is JSON, but no object; write one in braces")
-    return value
