@@ -10,7 +10,7 @@ from grove_core.cli.suggestions import active_ids, archived_ids, standing_ids
 from grove_core.identifiers import is_session_id
 from grove_core.model.memory import StorageLayout
 from grove_core.services import migrate, storing
-from grove_core.services.curate import Curator, curation_result
+from grove_core.services.curate import Curator
 from grove_core.services.curation import curation_overview
 from grove_core.services.reflect import refuse_secrets
 from grove_core.services.sync import index_now, with_server
@@ -60,9 +60,7 @@ def archive(
     project = invocation.project
     refuse_secrets(project, reason, "--reason")
     curator = Curator(project, dry_run=dry_run)
-    curated = curator.archive_stale(reason) if stale else curator.archive(ids, reason)
-    nothing = "No learning is due now or within seven days."
-    return curation_result(curated, "archived", dry_run=dry_run, nothing=nothing)
+    return curator.archive_stale(reason) if stale else curator.archive(ids, reason)
 
 
 @command.command("restore")
@@ -77,8 +75,7 @@ def restore(invocation: Invocation, *, ids: tuple[str, ...], reason: str, dry_ru
     learning cannot be restored.
     """
     refuse_secrets(invocation.project, reason, "--reason")
-    curated = Curator(invocation.project, dry_run=dry_run).restore(ids, reason)
-    return curation_result(curated, "restored", dry_run=dry_run)
+    return Curator(invocation.project, dry_run=dry_run).restore(ids, reason)
 
 
 @command.command("supersede")
@@ -104,9 +101,7 @@ def supersede(invocation: Invocation, *, old: str, new: str, dry_run: bool) -> R
     given = invocation.project.environment
     session_id = given.get(SESSION_ID_VARIABLE) or given.get(OWN_VARIABLE) or ""
     session_id = session_id if is_session_id(session_id) else ""
-    curator = Curator(invocation.project, dry_run=dry_run)
-    curated = curator.supersede(old, new, session_id)
-    return curation_result([curated], "superseded", dry_run=dry_run)
+    return Curator(invocation.project, dry_run=dry_run).supersede(old, new, session_id)
 
 
 @command.command("decay")
@@ -120,8 +115,7 @@ def decay(invocation: Invocation, *, dry_run: bool) -> Result:
     days after it was last written, shown, used or restored; `grove maintain list --explain` says
     how each one stands.
     """
-    curated = Curator(invocation.project, dry_run=dry_run).decay()
-    return curation_result(curated, "archived", dry_run=dry_run, nothing="No learning is due.")
+    return Curator(invocation.project, dry_run=dry_run).decay()
 
 
 @command.command("flush")

@@ -86,8 +86,8 @@ def command(
     project = invocation.project
     data, note = _read_input(path)
     if data.strip() or path is not None:
-        read = read_ratings(data)
-        return _rated(keep_ratings(project, read.ratings), read.problems)
+        ratings, problems = read_ratings(data)
+        return _rated(keep_ratings(project, ratings), problems)
     wanted = frozenset(Category(one) for one in categories)
     questions, total = choose_questions(project, limit, wanted)
     if questions and is_interactive():

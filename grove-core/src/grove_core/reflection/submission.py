@@ -36,14 +36,6 @@ class Rating:
 
 
 @frozen(kw_only=True)
-class RatingsRead:
-    """What was read of ratings that somebody sent."""
-
-    ratings: tuple[Rating, ...] = ()
-    problems: tuple[str, ...] = ()
-
-
-@frozen(kw_only=True)
 class UsedLearning:
     """A learning that the agent says it used."""
 
@@ -82,27 +74,12 @@ def parse_submission(data: bytes) -> Submission:
         raise ReflectionError(
             "The submission is nested too deeply. A candidate holds only texts and lists of texts."
         ) from error
-    sent = _as_object(value)
-    problems: list[str] = []
+    reader = _Reader(_as_object(value))
     if more_follows:
-        problems.append("Only the first JSON value was read; put all candidates into one array.")
-    rated = read_each_rating(_entries(sent.get("ratings")))
-    candidates = _read_candidates(sent.get("candidates"), problems)
-    used = _read_references(sent, "learnings_used", "how", problems)
-    corrected = _read_references(sent, "corrections", "why", problems)
-    return Submission(
-        session_id=_read_session_id(sent.get("session_id"), problems),
-        candidates=candidates,
-        learnings_used=tuple(UsedLearning(id=key, how=how) for key, how in used.items()),
-        corrections=tuple(Correction(id=key, why=why) for key, why in corrected.items()),
-        ratings=rated.ratings,
-        notes=_read_notes(sent.get("notes"), problems),
-        nothing_learned=_read_nothing_learned(
-            sent.get("nothing_learned"), problems, has_candidates=bool(candidates)
-        ),
-        unknown_fields=tuple(shown(name) for name in sent if name not in SUBMISSION_FIELDS),
-        problems=(*problems, *rated.problems),
-    )
+        reader.problems.append(
+            "Only the first JSON value was read; put all candidates into one array."
+        )
+    return reader.read()
 
 
 def _decode(data: bytes) -> str:
@@ -125,84 +102,92 @@ def _as_object(value: JsonContainer) -> dict[str, Any]:
         return {"candidates": value}
     if "candidates" in value or _CANDIDATE_MARKS.isdisjoint(value):
         return value
-    beside = {name: field for name, field in value.items() if name in SUBMISSION_FIELDS}
     candidate = {name: field for name, field in value.items() if name not in SUBMISSION_FIELDS}
-    return {**beside, "candidates": [candidate]}
+    return {**{name: value[name] for name in value.keys() - candidate}, "candidates": [candidate]}
 
 
-def _read_candidates(raw: Any, problems: list[str]) -> tuple[Any, ...]:  # noqa: ANN401 - any JSON value
-    if raw is None:
-        return ()
-    if isinstance(raw, dict):
-        return (raw,)
-    if isinstance(raw, list):
-        if len(raw) > CANDIDATES_MAX:
-            problems.append(
-                f"Only the first {CANDIDATES_MAX} of {len(raw)} candidates were read; hand in the"
+class _Reader:
+    """Reads the fields of a submission; what it cannot use it names."""
+
+    def __init__(self, sent: dict[str, Any]) -> None:
+        self._sent = sent
+        self.problems: list[str] = []
+
+    def read(self) -> Submission:
+        """Read every field."""
+        candidates = self._candidates()
+        used = self._references("learnings_used", "how")
+        corrected = self._references("corrections", "why")
+        ratings, problems = read_each_rating(_entries(self._sent.get("ratings")))
+        return Submission(
+            session_id=self._session_id(),
+            candidates=candidates,
+            learnings_used=tuple(UsedLearning(id=key, how=how) for key, how in used.items()),
+            corrections=tuple(Correction(id=key, why=why) for key, why in corrected.items()),
+            ratings=tuple(ratings),
+            notes=self._notes(),
+            nothing_learned=self._nothing_learned(has_candidates=bool(candidates)),
+            unknown_fields=tuple(
+                shown(name) for name in self._sent if name not in SUBMISSION_FIELDS
+            ),
+            problems=(*self.problems, *problems),
+        )
+
+    def _candidates(self) -> tuple[Any, ...]:
+        raw = self._sent.get("candidates")
+        if raw is not None and not isinstance(raw, dict | list):
+            raise ReflectionError(
+                f'"candidates" is {kind_of(raw)}. Send an array of objects, one for each learning.'
+            )
+        every = _entries(raw)
+        if len(every) > CANDIDATES_MAX:
+            self.problems.append(
+                f"Only the first {CANDIDATES_MAX} of {len(every)} candidates were read; hand in the"
                 " others by themselves."
             )
-        return tuple(raw[:CANDIDATES_MAX])
-    raise ReflectionError(
-        f'"candidates" is {kind_of(raw)}. Send an array of objects, one for each learning.'
-    )
+        return tuple(every[:CANDIDATES_MAX])
 
-
-def _read_session_id(raw: Any, problems: list[str]) -> str | None:  # noqa: ANN401 - any JSON value
-    if raw is None:
+    def _session_id(self) -> str | None:
+        raw = self._sent.get("session_id")
+        if isinstance(raw, str) and is_session_id(raw.strip()):
+            return raw.strip()
+        if raw is not None:
+            self.problems.append("session_id was ignored: it is not the id of a session.")
         return None
-    if isinstance(raw, str) and is_session_id(raw.strip()):
-        return raw.strip()
-    problems.append("session_id was ignored: it is not the id of a session.")
-    return None
 
+    def _notes(self) -> str:
+        raw = self._sent.get("notes")
+        if raw is not None and not isinstance(raw, str):
+            self.problems.append(f"notes were ignored: they are {kind_of(raw)}, not text.")
+        return remove_invisible(raw).strip() if isinstance(raw, str) else ""
 
-def _read_notes(raw: Any, problems: list[str]) -> str:  # noqa: ANN401 - any JSON value
-    if isinstance(raw, str):
-        return remove_invisible(raw).strip()
-    if raw is not None:
-        problems.append(f"notes were ignored: they are {kind_of(raw)}, not text.")
-    return ""
-
-
-def _read_nothing_learned(
-    raw: Any,  # noqa: ANN401 - any JSON value
-    problems: list[str],
-    *,
-    has_candidates: bool,
-) -> str | None:
-    if raw is None:
+    def _nothing_learned(self, *, has_candidates: bool) -> str | None:
+        raw = self._sent.get("nothing_learned")
+        reason = _remark(raw) or ""
+        if raw is None or len(reason) >= NOTHING_LEARNED_LENGTH_MIN:
+            return reason or None
+        least = f"a reason of at least {NOTHING_LEARNED_LENGTH_MIN} characters"
+        message = f'"nothing_learned" must be {least}.'
+        if not has_candidates:
+            raise ReflectionError(f"{message} Say in a sentence why there is nothing to keep.")
+        self.problems.append(f"{message} It was ignored, as there are candidates.")
         return None
-    reason = _remark(raw)
-    if reason is not None and len(reason) >= NOTHING_LEARNED_LENGTH_MIN:
-        return reason
-    message = (
-        f'"nothing_learned" must be a reason of at least {NOTHING_LEARNED_LENGTH_MIN} characters.'
-    )
-    if not has_candidates:
-        raise ReflectionError(f"{message} Say in a sentence why there is nothing to keep.")
-    problems.append(f"{message} It was ignored, as there are candidates.")
-    return None
 
-
-def _read_references(
-    sent: dict[str, Any], name: str, remark_name: str, problems: list[str]
-) -> dict[str, str | None]:
-    """Read ids with remarks: objects, or plain ids; in an array, or one alone."""
-    references: dict[str, str | None] = {}
-    ignored = 0
-    for entry in _entries(sent.get(name)):
-        fields = entry if isinstance(entry, dict) else {"id": entry}
-        key = fields.get("id")
-        if isinstance(key, str) and is_learning_id(key.strip()):
-            references.setdefault(key.strip(), _remark(fields.get(remark_name)))
-        else:
-            ignored += 1
-    if ignored:
-        problems.append(
-            f"{name}: {ignored} ignored; give each as "
-            f'{{"id": "the id of a learning", "{remark_name}": "..."}}.'
-        )
-    return references
+    def _references(self, name: str, remark_name: str) -> dict[str, str | None]:
+        """Read ids with remarks: objects, or plain ids; in an array, or one alone."""
+        references: dict[str, str | None] = {}
+        ignored = 0
+        for entry in _entries(self._sent.get(name)):
+            fields = entry if isinstance(entry, dict) else {"id": entry}
+            key = fields.get("id")
+            if isinstance(key, str) and is_learning_id(key.strip()):
+                references.setdefault(key.strip(), _remark(fields.get(remark_name)))
+            else:
+                ignored += 1
+        if ignored:
+            form = f'{{"id": "the id of a learning", "{remark_name}": "..."}}'
+            self.problems.append(f"{name}: {ignored} ignored; give each as {form}.")
+        return references
 
 
 def _entries(raw: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
@@ -212,34 +197,28 @@ def _entries(raw: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
 
 
 def _remark(raw: Any) -> str | None:  # noqa: ANN401 - any JSON value
-    if not isinstance(raw, str):
-        return None
-    return clean_line(raw, REMARK_LENGTH_MAX) or None
+    return clean_line(raw, REMARK_LENGTH_MAX) or None if isinstance(raw, str) else None
 
 
-def read_each_rating(entries: Sequence[Any]) -> RatingsRead:
-    """Read ratings."""
+def read_each_rating(entries: Sequence[Any]) -> tuple[list[Rating], list[str]]:
+    """Read ratings; the second result says which do not count, and why."""
     problems: list[str] = []
     ratings: dict[str, Rating] = {}
     for position, entry in enumerate(entries):
-        rating = _read_rating(entry)
-        if isinstance(rating, Rating):
-            ratings[rating.learning_id] = rating
+        fields = entry if isinstance(entry, dict) else {}
+        learning_id, useful = fields.get("id"), fields.get("useful")
+        place = f"ratings[{position}] does not count"
+        # What is no id is not quoted.
+        if not isinstance(entry, dict):
+            problems.append(f"{place}: it is {kind_of(entry)}, not an object with id and useful")
+        elif not isinstance(learning_id, str) or not is_learning_id(learning_id.strip()):
+            problems.append(f"{place}: id is {kind_of(learning_id)}, not the id of a learning")
+        elif not isinstance(useful, bool):
+            fault = f"useful of {learning_id.strip()} is {kind_of(useful)}, neither true nor false"
+            problems.append(f"{place}: {fault}")
         else:
-            problems.append(f"ratings[{position}] does not count: {rating}")
-    return RatingsRead(ratings=tuple(ratings.values()), problems=tuple(problems))
-
-
-def _read_rating(entry: Any) -> Rating | str:  # noqa: ANN401 - any JSON value
-    """Read one rating, or tell what is wrong with it; what is no id is not quoted."""
-    if not isinstance(entry, dict):
-        return f"it is {kind_of(entry)}, not an object with id and useful"
-    learning_id, useful = entry.get("id"), entry.get("useful")
-    if not isinstance(learning_id, str) or not is_learning_id(learning_id.strip()):
-        return f"id is {kind_of(learning_id)}, not the id of a learning"
-    if not isinstance(useful, bool):
-        return f"useful of {learning_id.strip()} is {kind_of(useful)}, neither true nor false"
-    return Rating(learning_id=learning_id.strip(), useful=useful)
+            ratings[learning_id.strip()] = Rating(learning_id=learning_id.strip(), useful=useful)
+    return list(ratings.values()), problems
 
 
 # --- finding the JSON: bare, in a markdown fence, or amid prose -----------------------------------
@@ -248,8 +227,8 @@ _BROKEN_VALUES_MAX: Final = 500
 # Prose has brackets too: an object with a key, or an array of objects, is worth a look.
 _START: Final = re.compile(r'\{[ \t\r\n]*"|\[[ \t\r\n]*\{')
 _BRACKET: Final = re.compile(r"[\[{]")
-# No number is valid anywhere in a submission; as floats, long ones cost nothing and cannot fail.
 _SEND: Final = 'Send {"candidates": [...]} or {"nothing_learned": "reason"}.'
+# No number is valid anywhere in a submission; as floats, long ones cost nothing and cannot fail.
 _DECODER: Final = json.JSONDecoder(parse_int=float)
 
 

@@ -1,16 +1,14 @@
 """Curation: archive, restore and supersede learnings."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from enum import Enum
 from typing import Final
 
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import Archived, Corrected, Restored, StatsEvent
 from grove_core.model.learning import Learning, LearningStatus
-from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.services.decay import Aging, examine, examine_all, require_all_events
@@ -23,24 +21,8 @@ from grove_core.text import clean_line
 _LONGEST_REASON: Final = 200
 _BY_HAND: Final = "by hand"
 _MOST_AT_ONCE: Final = 20
-
-
-class Outcome(Enum):
-    """What became of one learning; in a dry run, what would have."""
-
-    CHANGED = "changed"
-    UNCHANGED = "unchanged"
-    REFUSED = "refused"
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class Curated(Value):
-    """What curation has done to one learning."""
-
-    learning_id: str
-    outcome: Outcome
-    detail: str
-    summary: str = ""
+# What became of a learning; in a dry run, what would have.
+_CHANGED, _UNCHANGED, _REFUSED = "changed", "unchanged", "refused"
 
 
 @contextmanager
@@ -62,33 +44,32 @@ class Curator:
     def __init__(self, project: Project, *, dry_run: bool = False) -> None:
         self._project = project
         self._dry_run = dry_run
+        self._done: dict[str, list[dict[str, str]]] = {_CHANGED: [], _UNCHANGED: [], _REFUSED: []}
 
-    def archive(self, ids: Iterable[str], reason: str = "") -> list[Curated]:
+    def archive(self, ids: Iterable[str], reason: str = "") -> Result:
         """Archive learnings."""
         reason = _line(reason) or _BY_HAND
-        return self._each(ids, lambda found: self._archive(found, reason, reason))
+        self._each(ids, lambda found: self._archive(found, reason, reason))
+        return self._result("archived")
 
-    def archive_stale(self, reason: str) -> list[Curated]:
+    def archive_stale(self, reason: str) -> Result:
         """Archive what is due now or within seven days."""
         require_all_events(self._project)
-        reason = _line(reason)
+        given = _line(reason)
         with self._lock():
-            return [
-                self._archive(
-                    one.found,
-                    reason or f"going stale: {one.assessment.reason}",
-                    reason or "going stale",
-                )
-                for one in examine_all(self._project)
-                if one.assessment.is_stale
-            ]
+            for one in examine_all(self._project):
+                if one.assessment.is_stale:
+                    why = given or f"going stale: {one.assessment.reason}"
+                    self._archive(one.found, why, given or "going stale")
+        return self._result("archived", "No learning is due now or within seven days.")
 
-    def decay(self) -> list[Curated]:
+    def decay(self) -> Result:
         """Archive everything that is due."""
         with self._lock():
             examined = examine_all(self._project)
             require_all_events(self._project)
-            return self._archive_due(examined)
+            self._archive_due(examined)
+        return self._result("archived", "No learning is due.")
 
     def archive_hidden(self) -> None:
         """Archive in their files what is hidden here and still due; a few: a command waits."""
@@ -100,87 +81,86 @@ class Curator:
                 found = [one for one in map(project.library.get, names) if one is not None]
                 self._archive_due(examine(project, found, project.usage(names)))
 
-    def restore(self, ids: Iterable[str], reason: str = "") -> list[Curated]:
+    def restore(self, ids: Iterable[str], reason: str = "") -> Result:
         """Take learnings back from the archive."""
         project, reason = self._project, _line(reason) or _BY_HAND
 
-        def restore_one(found: FoundLearning) -> Curated:
+        def restore_one(found: FoundLearning) -> None:
             learning = found.hit.learning
+            event = Restored(ts=project.now, learning_id=learning.id, reason=reason)
             if learning.status is LearningStatus.SUPERSEDED:
                 final = "is superseded, which is final; write what holds as a new one"
-                return _curated(learning, Outcome.REFUSED, f"{learning.id} {final}")
-            event = Restored(ts=project.now, learning_id=learning.id, reason=reason)
-            if learning.status is not LearningStatus.ACTIVE:
-                return self._change(found, LearningStatus.ACTIVE, "", event, detail=reason)
-            if learning.id not in project.hidden:
-                return _curated(learning, Outcome.UNCHANGED, f"{learning.id} is active already")
-            if not self._dry_run:
-                project.log_events([event], personal=found.area is Area.PERSONAL)
-            return _curated(learning, Outcome.CHANGED, reason)
+                self._note(_REFUSED, learning, f"{learning.id} {final}")
+            elif learning.status is not LearningStatus.ACTIVE:
+                self._change(found, LearningStatus.ACTIVE, "", event, detail=reason)
+            elif learning.id not in project.hidden:
+                self._note(_UNCHANGED, learning, f"{learning.id} is active already")
+            else:
+                if not self._dry_run:
+                    project.log_events([event], personal=found.area is Area.PERSONAL)
+                self._note(_CHANGED, learning, reason)
 
-        return self._each(ids, restore_one)
+        self._each(ids, restore_one)
+        return self._result("restored")
 
-    def supersede(self, old_id: str, new_id: str, session_id: str) -> Curated:
+    def supersede(self, old_id: str, new_id: str, session_id: str) -> Result:
         """Put one learning in another one's place, for good."""
         project = self._project
 
-        def supersede_one(found: FoundLearning) -> Curated:
+        def supersede_one(found: FoundLearning) -> None:
             learning = found.hit.learning
             if learning.status is LearningStatus.SUPERSEDED:
                 successor = find_successor(project, learning)
                 by = successor.hit.learning.id if successor is not None else ""
                 text = f"{learning.id} is superseded already{f', by {by}' if by else ''}"
-                if by == new_id:
-                    return _curated(learning, Outcome.UNCHANGED, text)
-                text = f"{text}; {_line(new_id)} was not put there"
-                return _curated(learning, Outcome.REFUSED, text)
+                refused = f"{text}; {_line(new_id)} was not put there"
+                outcome = (_UNCHANGED, text) if by == new_id else (_REFUSED, refused)
+                self._note(outcome[0], learning, outcome[1])
+                return
             objection = _objection(found, project.library.get(new_id), new_id)
             if objection:
-                return _curated(learning, Outcome.REFUSED, objection)
+                self._note(_REFUSED, learning, objection)
+                return
             event = Corrected(
                 ts=project.now, learning_id=old_id, session_id=session_id, superseded_by=new_id
             )
             note = f"by {new_id}"
-            return self._change(found, LearningStatus.SUPERSEDED, note, event, detail=note)
+            self._change(found, LearningStatus.SUPERSEDED, note, event, detail=note)
 
-        return self._each([old_id], supersede_one)[0]
+        self._each([old_id], supersede_one)
+        return self._result("superseded")
 
     def _lock(self) -> AbstractContextManager[None]:
         return nullcontext() if self._dry_run else curating(self._project)
 
-    def _each(
-        self, ids: Iterable[str], curate_one: Callable[[FoundLearning], Curated]
-    ) -> list[Curated]:
-        done = []
+    def _each(self, ids: Iterable[str], curate_one: Callable[[FoundLearning], None]) -> None:
         with self._lock():
             for name in dict.fromkeys(ids):
                 found = self._project.library.get(name)
-                unknown = Curated(learning_id=name, outcome=Outcome.REFUSED, detail=_unknown(name))
-                done.append(unknown if found is None else curate_one(found))
-        return done
+                if found is not None:
+                    curate_one(found)
+                    continue
+                self._done[_REFUSED].append({"id": name, "summary": "", "detail": _unknown(name)})
 
-    def _archive(self, found: FoundLearning, reason: str, note: str) -> Curated:
+    def _archive(self, found: FoundLearning, reason: str, note: str) -> None:
         learning, now = found.hit.learning, self._project.now
         if learning.status is not LearningStatus.ACTIVE:
-            detail = f"{learning.id} is {learning.status.value} already"
-            return _curated(learning, Outcome.UNCHANGED, detail)
+            self._note(_UNCHANGED, learning, f"{learning.id} is {learning.status.value} already")
+            return
         event = Archived(ts=now, learning_id=learning.id, reason=reason)
         note = f"{note} {now:%Y-%m-%d}"
-        return self._change(found, LearningStatus.ARCHIVED, note, event, detail=reason)
+        self._change(found, LearningStatus.ARCHIVED, note, event, detail=reason)
 
-    def _archive_due(self, examined: Iterable[Aging]) -> list[Curated]:
-        done = []
+    def _archive_due(self, examined: Iterable[Aging]) -> None:
         for one in examined:
             if one.assessment.state is DecayState.DUE:
                 # Looked at again: a reflection may have superseded it since, and that is final.
                 found = one.found if self._dry_run else self._project.library.get(one.learning.id)
-                if found is None:
-                    gone = "is gone, or its backend cannot fetch it"
-                    done.append(_curated(one.learning, Outcome.REFUSED, gone))
+                if found is not None:
+                    self._archive(found, f"decayed: {one.assessment.reason}", "decayed")
                 else:
-                    reason = f"decayed: {one.assessment.reason}"
-                    done.append(self._archive(found, reason, "decayed"))
-        return done
+                    gone = "is gone, or its backend cannot fetch it"
+                    self._note(_REFUSED, one.learning, gone)
 
     def _change(
         self,
@@ -190,16 +170,37 @@ class Curator:
         event: StatsEvent,
         *,
         detail: str,
-    ) -> Curated:
+    ) -> None:
         """Set the status, then log it: an event must not record what did not happen."""
         learning = found.hit.learning
         if not self._dry_run:
             try:
                 self._project.library.set_status(learning.id, status, note)
             except (BackendError, LearningNotFoundError) as error:
-                return _curated(learning, Outcome.REFUSED, str(error))
+                self._note(_REFUSED, learning, str(error))
+                return
             self._project.log_events([event], personal=found.area is Area.PERSONAL)
-        return _curated(learning, Outcome.CHANGED, detail)
+        self._note(_CHANGED, learning, detail)
+
+    def _note(self, outcome: str, learning: Learning, detail: str) -> None:
+        said = {"id": learning.id, "summary": learning.summary, "detail": detail}
+        self._done[outcome].append(said)
+
+    def _result(self, verb: str, nothing: str = "") -> Result:
+        changed, refused = self._done[_CHANGED], [one["detail"] for one in self._done[_REFUSED]]
+        done = f"would be {verb}" if self._dry_run else verb
+        lines: list[Line] = []
+        for one in changed:
+            lines += [f"{done}  {one['id']}  {one['summary']}", f"    {one['detail']}"]
+        lines += [(one["detail"], "dim") for one in self._done[_UNCHANGED]]
+        error = {"error": "; ".join(refused)} if refused else {}
+        return Result(
+            document={"dry_run": self._dry_run, **self._done, **error},
+            lines=lines if any(self._done.values()) else [nothing],
+            ids=[one["id"] for one in changed],
+            exit_code=1 if refused else 0,
+            warnings=refused,
+        )
 
 
 def _objection(old: FoundLearning, new: FoundLearning | None, new_id: str) -> str:
@@ -220,42 +221,5 @@ def _unknown(learning_id: str) -> str:
     return f"no learning has the id {_line(learning_id)}; `grove list --all` names those there are"
 
 
-def _curated(learning: Learning, outcome: Outcome, detail: str) -> Curated:
-    return Curated(
-        learning_id=learning.id, outcome=outcome, detail=detail, summary=learning.summary
-    )
-
-
 def _line(text: str) -> str:
     return clean_line(text, _LONGEST_REASON)
-
-
-def curation_result(
-    curated: Sequence[Curated], verb: str, *, dry_run: bool, nothing: str = ""
-) -> Result:
-    """Report what was done to each learning."""
-    by_outcome = {each: [one for one in curated if one.outcome is each] for each in Outcome}
-    changed = by_outcome[Outcome.CHANGED]
-    refused = [one.detail for one in by_outcome[Outcome.REFUSED]]
-    done = f"would be {verb}" if dry_run else verb
-    lines: list[Line] = []
-    for one in changed:
-        lines += [f"{done}  {one.learning_id}  {one.summary}", f"    {one.detail}"]
-    lines += [(one.detail, "dim") for one in by_outcome[Outcome.UNCHANGED]]
-    return Result(
-        document={
-            "dry_run": dry_run,
-            **{
-                outcome.value: [
-                    {"id": one.learning_id, "summary": one.summary, "detail": one.detail}
-                    for one in ones
-                ]
-                for outcome, ones in by_outcome.items()
-            },
-            **({"error": "; ".join(refused)} if refused else {}),
-        },
-        lines=lines if curated else [nothing],
-        ids=[one.learning_id for one in changed],
-        exit_code=1 if refused else 0,
-        warnings=refused,
-    )

@@ -19,7 +19,6 @@ from grove_core.reflection.candidates import kind_of
 from grove_core.reflection.submission import (
     SUBMISSION_BYTES_MAX,
     Rating,
-    RatingsRead,
     read_each_rating,
 )
 
@@ -61,8 +60,8 @@ def choose_questions(
     return [Question(found=found[one.learning_id], stats=one) for one in chosen], len(found)
 
 
-def read_ratings(data: bytes) -> RatingsRead:
-    """Read ratings sent as JSON."""
+def read_ratings(data: bytes) -> tuple[list[Rating], list[str]]:
+    """Read ratings sent as JSON; the second result says which do not count."""
     if len(data) > SUBMISSION_BYTES_MAX:
         raise GroveError(f"the ratings are longer than {SUBMISSION_BYTES_MAX} bytes; send fewer")
     try:
