@@ -88,7 +88,10 @@ def update_session(
 
     session = project.sessions.update(known.id, apply)
     [(gate, decisions)] = done
-    _report_quarantined(project)
+    while project.sessions.quarantined:
+        found = project.sessions.quarantined.pop()
+        why = f"session state could not be read and was set aside as {found.path}: {found.reason}"
+        project.diagnostics.log("error", why, session=found.session_id)
     _log_decisions(project, session.id, decisions)
     # Nothing is known yet of a session that no start has seen.
     observed = session.observed or not session.environment
@@ -124,16 +127,6 @@ def _step(
         updated_at=project.now,
     )
     return session, decisions
-
-
-def _report_quarantined(project: "Project") -> None:
-    while project.sessions.quarantined:
-        found = project.sessions.quarantined.pop()
-        project.diagnostics.log(
-            "error",
-            f"session state could not be read and was set aside as {found.path}: {found.reason}",
-            session=found.session_id,
-        )
 
 
 def _log_decisions(project: "Project", session_id: str, decisions: Iterable[Decision]) -> None:
@@ -258,21 +251,15 @@ def finish_ends(project: "Project") -> None:
     for session_id in filter(is_session_id, ended_sessions(os.fspath(home))):
         note = home / ENDS_FOLDER / session_id
         try:
-            _finish_end(project, session_id, note.read_text())
+            seconds, _, reason = note.read_text().partition(" ")
+            at = datetime.fromtimestamp(float(seconds), UTC)
+            session = project.session(session_id)
+            # One that has gone on since has not ended.
+            if session is not None and session.ended_at is None and session.updated_at <= at:
+                end_session(project.elsewhere(Path(session.project_root), at), session, reason)
             note.unlink(missing_ok=True)
         except (OSError, ValueError, StorageError) as error:
             project.diagnostics.log("info", f"an end waits: {error}", session=session_id)
-
-
-def _finish_end(project: "Project", session_id: str, note: str) -> None:
-    seconds, _, reason = note.partition(" ")
-    at = datetime.fromtimestamp(float(seconds), UTC)
-    session = project.session(session_id)
-    # One that has gone on since has not ended.
-    if session is None or session.ended_at is not None or session.updated_at > at:
-        return
-    project = project.elsewhere(Path(session.project_root), now=at)
-    end_session(project, session, reason)
 
 
 def end_session(project: "Project", known: Session, reason: str) -> None:
