@@ -114,9 +114,18 @@ def has_nothing_to_do(event: str, data: bytes) -> bool:
         return not _may_close(data)
     if event in ("post-tool-use", "post-tool-use-failure"):
         return not _close_waits(data) and (event != "post-tool-use" or not _may_be_noted(data))
-    if event == "session-end":
-        return _is_written_down(data)
-    return event == "stop" and _is_idle(data)
+    session_id = _session_id(data)
+    if event == "session-end" and session_id:
+        from grove_core.hooks.idle import note_end
+
+        # What follows from it is done by whoever looks next.
+        return note_end(home(), session_id.decode("ascii"), _text(data, b'"reason"', 0) or b"")
+    marker = _read_fast_file(session_id + b".idle") if event == "stop" and session_id else None
+    if marker is None:
+        return False
+    from grove_core.hooks.idle import holds
+
+    return holds(marker, data, home(), session_id.decode("ascii"))
 
 
 def _is_of_another_client(data: bytes) -> bool:
@@ -223,27 +232,6 @@ def _text(data: bytes, name: bytes, start: int) -> bytes | None:
             return rest[1:end] if is_plain else None
         place = data.find(name, place)  # that was a value
     return None
-
-
-def _is_idle(data: bytes) -> bool:
-    """Return whether nothing has changed since this was found to have nothing to do."""
-    session_id = _session_id(data)
-    marker = _read_fast_file(session_id + b".idle") if session_id else None
-    if marker is None:
-        return False
-    from grove_core.hooks.idle import holds
-
-    return holds(marker, data, home(), session_id.decode("ascii"))
-
-
-def _is_written_down(data: bytes) -> bool:
-    """Write down the end of a session; what follows from it is done by whoever looks next."""
-    session_id = _session_id(data)
-    if not session_id:
-        return False
-    from grove_core.hooks.idle import note_end
-
-    return note_end(home(), session_id.decode("ascii"), _text(data, b'"reason"', 0) or b"")
 
 
 def home() -> str:
