@@ -18,7 +18,8 @@ from grove_core.storage.diagnostics import Diagnostics
 from grove_core.text import clean_line
 
 _RECENTLY: Final = timedelta(days=7)
-_SECONDS: Final = 2.0
+_SECONDS: Final = 30.0
+"""A log of a million events, or thousands of sessions, take their time to read."""
 _LONGEST: Final = 500
 _REPORT: Final = "This is a fault of grove or of the machine; report it with the line above"
 _HANGS: Final = "See whether a disk, a network file system or a program there hangs"

@@ -52,7 +52,10 @@ def check_logs(paths: Sequence[Path]) -> Iterator[CheckResult]:
             continue
         count += events
         for kind, lines in faults.items():
-            yield warning(f"{_places(path, lines)}: {kind}, which does not count", _FIXES[kind])
+            shown = ", ".join(map(str, lines[:_MOST_LINES]))
+            more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
+            # So an editor finds the first one.
+            yield warning(f"{path}:{shown}{more}: {kind}, which does not count", _FIXES[kind])
     yield ok(f"files: {len(paths)}, events: {count}")
 
 
@@ -83,13 +86,6 @@ def _fault_of(line: bytes, found: str) -> str:
         return UNREADABLE
     version = document.get("v") if isinstance(document, dict) else None
     return NEWER if type(version) is int and version > EVENT_VERSION else UNREADABLE
-
-
-def _places(path: Path, lines: Sequence[int]) -> str:
-    """Name lines so that an editor finds the first one: ``events.jsonl:3, 7 and 2 more``."""
-    shown = ", ".join(map(str, lines[:_MOST_LINES]))
-    more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
-    return f"{path}:{shown}{more}"
 
 
 def crashes(examination: Examination) -> Iterator[CheckResult]:

@@ -23,8 +23,6 @@ from grove_core.services.settings import examine_settings
 from grove_core.services.trust import TrustStatus, examine_trust
 
 _CALL_SECONDS: Final = 2.0
-_CHECK_SECONDS: Final = 5.0
-"""Longer than the plugin's own limit, so that the report names the plugin."""
 _IN_USE: Final = (PluginState.ACTIVE, PluginState.NOT_LOADED)
 
 
@@ -111,7 +109,7 @@ def _of_health(health: Health, *, name: str = "") -> CheckResult:
 def of_plugins(examination: Examination) -> Iterator[Check]:
     """List the checks that plugins offer."""
     for offered in examination.project.plugins.health_checks():
-        yield Check(offered.value.name, partial(_of_plugin, offered), _CHECK_SECONDS)
+        yield Check(offered.value.name, partial(_of_plugin, offered))
 
 
 def _of_plugin(
