@@ -10,7 +10,7 @@ from math import isfinite
 from types import NoneType
 from typing import Any, Final, TypeVar, get_args, get_origin
 
-from attrs import NOTHING, Attribute, fields, has
+from attrs import NOTHING, fields, has
 
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import CodecError
@@ -107,16 +107,13 @@ def event_to_line(event: StatsEvent, grove_version: str) -> str:
     }
     for each in fields(type(event)):
         value = getattr(event, each.name)
-        if each.name != "ts" and not _is_empty_default(each, value):
+        is_empty = value in (None, "", ()) and value == each.default
+        if each.name != "ts" and not is_empty:
             document[each.name] = value
     try:
         return json.dumps(document, separators=(",", ":"), allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:
         raise CodecError(f"cannot write the event {event.event}: {error}") from error
-
-
-def _is_empty_default(attribute: "Attribute[Any]", value: object) -> bool:
-    return value in (None, "", ()) and value == attribute.default
 
 
 def event_from_line(line: str) -> StatsEvent | None:

@@ -44,15 +44,14 @@ def shared_event_files(project: ProjectPaths) -> tuple[Path, ...]:
     older = project.grove_directory / _OLDER_LOG
     try:
         with os.scandir(project.published_events) as entries:
-            names = sorted(one.name for one in entries if _is_published(one))
+            files_there = [one.name for one in entries if one.is_file()]
+            names = sorted(
+                name for name in files_there if name.endswith(_SUFFIX) and name[0] != "."
+            )
     except OSError:
         names = []
     there = (older,) if older.exists() else ()
     return (*there, *(project.published_events / name for name in names))
-
-
-def _is_published(entry: "os.DirEntry[str]") -> bool:
-    return entry.name.endswith(_SUFFIX) and not entry.name.startswith(".") and entry.is_file()
 
 
 def append(path: Path, events: Iterable[StatsEvent], version: str) -> None:

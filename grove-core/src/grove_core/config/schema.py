@@ -350,7 +350,10 @@ def check_value(value: object, annotation: Any, about: Setting | None = None) ->
     try:
         checked = reader_of(annotation)(value)
         if about and isinstance(checked, int | float):
-            _check_range(checked, about)
+            least, most = about.minimum, about.maximum
+            if (least is not None and checked < least) or (most is not None and checked > most):
+                bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+                raise ValueError(f"must be {bounds}, not {shown(value)}")  # noqa: TRY301 - below
         if about and about.check is not None:
             about.check(checked)
     except ValueError as error:
@@ -360,14 +363,6 @@ def check_value(value: object, annotation: Any, about: Setting | None = None) ->
         start = "".join(f"holds a wrong value: {name} " for name in names)
         raise ValueProblem(escape_invisible(f"{start}{error}")) from error
     return checked
-
-
-def _check_range(value: float, about: Setting) -> None:
-    least, most = about.minimum, about.maximum
-    if (least is None or value >= least) and (most is None or value <= most):
-        return
-    bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-    raise ValueError(f"must be {bounds}, not {shown(value)}")
 
 
 def parse_variable(text: str, annotation: Any) -> object:  # noqa: ANN401 - any type

@@ -126,21 +126,19 @@ def examine_settings(project: Project) -> Findings:
     sections = plugin_sections(project)
     problems = list(loaded.problems)
     for name, section in sections.items():
-        problems += section.read()[1] if section else _unwanted_keys(name, loaded)
+        if section is not None:
+            problems += section.read()[1]
+            continue
+        message = "is not known: this plugin has no settings"
+        for key in (f"{name}.{one}" for one in loaded.plugin_sections.get(name, {})):
+            shown, origin = escape_invisible(key), loaded.origins[key]
+            problems.append(ConfigProblem(key=shown, origin=origin, message=message))
     problems += _unread_variables([one for one in sections.values() if one], loaded)
     return Findings(
         mistakes=[one for one in problems if one.message != NOT_AGREED],
         waiting=[one for one in problems if one.message == NOT_AGREED],
         unused=[*backend_warnings(project), *_without_effect(project, sections)],
     )
-
-
-def _unwanted_keys(section: str, loaded: LoadedConfig) -> Iterator[ConfigProblem]:
-    message = "is not known: this plugin has no settings"
-    for name in loaded.plugin_sections.get(section, {}):
-        key = f"{section}.{name}"
-        origin = loaded.origins[key]
-        yield ConfigProblem(key=escape_invisible(key), origin=origin, message=message)
 
 
 def _unread_variables(

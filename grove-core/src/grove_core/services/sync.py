@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grove_core.storage import files
@@ -130,8 +129,13 @@ def index_in_background(project: "Project") -> None:
 
 def _run_in_background(project: "Project", words: Sequence[str], mark: str) -> None:
     """Run a command of grove's for the project, unless that was begun a short while ago."""
-    if not _begins_now(project.project_cache / mark):
-        return
+    begun = project.project_cache / mark
+    try:
+        if begun.exists() and 0 <= time.time() - begun.stat().st_mtime < PAUSE_SECONDS:
+            return
+        begun.write_bytes(b"")
+    except OSError:
+        return  # there is no place for the mark, so it would begin each time
     import subprocess  # seldom needed, and many modules
 
     program = _PROGRAM.format(seconds=MOST_SECONDS, grace=_GRACE_SECONDS)
@@ -149,14 +153,3 @@ def _run_in_background(project: "Project", words: Sequence[str], mark: str) -> N
         )
     except OSError as error:
         project.diagnostics.log("warning", f"cannot start {words[1]} in the background: {error}")
-
-
-def _begins_now(mark: Path) -> bool:
-    """Mark that a process begins now, unless one began lately or there is no place for a mark."""
-    try:
-        if mark.exists() and 0 <= time.time() - mark.stat().st_mtime < PAUSE_SECONDS:
-            return False
-        mark.write_bytes(b"")
-    except OSError:
-        return False
-    return True

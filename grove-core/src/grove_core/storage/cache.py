@@ -91,7 +91,13 @@ class Cache:
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=self._seconds, isolation_level=None)
         try:
-            _write_ahead(connection)
+            try:
+                # Readers go on while another process writes, and a commit waits for no disk.
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                # It does not wait. Where another process is at it, this one need not.
+                if not is_busy(error):
+                    raise
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA cache_size = -{self._kilobytes}")
             self._create_tables(connection)
@@ -194,16 +200,6 @@ def is_busy(error: sqlite3.Error) -> bool:
     """Return whether another process has the file, and nothing is wrong with it."""
     code: int = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
     return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Let readers go on while another process writes, and let a commit wait for no disk."""
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-    except sqlite3.OperationalError as error:
-        # It does not wait. Where another process is at it, this one need not.
-        if not is_busy(error):
-            raise
 
 
 def _remove(path: str) -> None:

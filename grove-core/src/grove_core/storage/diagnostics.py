@@ -37,10 +37,19 @@ class Diagnostics(Value):
         self, error: BaseException, session_id: str | None = None, hook: str | None = None
     ) -> str:
         """Add an unexpected error and its traceback to ``crash.log``; never raises."""
+        import traceback
+
         kind = type(error).__name__
         try:
             fields = {"session": session_id or "-", "hook": hook or "-"}
-            kind, text = _describe(error)
+            # traceback copes with errors whose own text raises.
+            kind = _plain("".join(traceback.format_exception_only(error)).strip())
+            text = "".join(traceback.format_exception(error))
+            if len(text) > _LONGEST_TRACEBACK:
+                half = _LONGEST_TRACEBACK // 2
+                text = f"{text[:half]}\n[…]\n{text[-half:]}"
+            # Indented it forges no other entry.
+            text = "".join(f"  {line}\n" for line in remove_invisible(text).splitlines())
             _append(self.paths.crash_log, f"{self._head('', fields)} error={kind}\n{text}")
         except Exception:  # noqa: BLE001 - whatever it is, the error that brought us here counts
             return f"{self.paths.crash_log} cannot be written, either: {kind}"
@@ -60,19 +69,6 @@ def _plain(text: str) -> str:
 def _word(value: object) -> str:
     text = _plain(str(value)).replace('"', "'")
     return f'"{text}"' if not text or " " in text else text
-
-
-def _describe(error: BaseException) -> tuple[str, str]:
-    """The error in one line, and its traceback, indented so that it forges no other entry."""
-    import traceback
-
-    # traceback copes with errors whose own text raises.
-    kind = _plain("".join(traceback.format_exception_only(error)).strip())
-    text = "".join(traceback.format_exception(error))
-    if len(text) > _LONGEST_TRACEBACK:
-        half = _LONGEST_TRACEBACK // 2
-        text = f"{text[:half]}\n[…]\n{text[-half:]}"
-    return kind, "".join(f"  {line}\n" for line in remove_invisible(text).splitlines())
 
 
 def _append(path: Path, text: str) -> None:

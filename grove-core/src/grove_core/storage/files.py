@@ -164,30 +164,28 @@ def append_text(
         data = _encode(text, path)
         if not data:
             return False
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            data = b"\n" + data
+        written = 0
         try:
-            _append(descriptor, data)
+            # With one write, so that a crash leaves all of it, or a torn last line at worst.
+            written = os.write(descriptor, data)
+            if written < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - taken back
+            os.fsync(descriptor)
         except OSError as error:
+            _take_back(descriptor, written)
             raise StorageError(f"cannot append to {path}: {error.strerror or error}") from error
     return True
 
 
-def _append(descriptor: int, data: bytes) -> None:
-    """Append with one write, so that a crash leaves all of it, or a torn last line at worst."""
-    size = os.fstat(descriptor).st_size
-    if size and os.pread(descriptor, 1, size - 1) != b"\n":
-        data = b"\n" + data
-    written = os.write(descriptor, data)
-    try:
-        if written < len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - taken back below
-        os.fsync(descriptor)
-    except OSError:
-        with suppress(OSError):
-            end = os.lseek(descriptor, 0, os.SEEK_CUR)
-            # Cut it off, unless something that takes no locks has added to it.
-            if os.fstat(descriptor).st_size == end:
-                os.ftruncate(descriptor, end - written)
-        raise
+def _take_back(descriptor: int, written: int) -> None:
+    """Cut off what was appended, unless something that takes no locks has added to it."""
+    with suppress(OSError):
+        end = os.lseek(descriptor, 0, os.SEEK_CUR)
+        if os.fstat(descriptor).st_size == end:
+            os.ftruncate(descriptor, end - written)
 
 
 def edit_text(

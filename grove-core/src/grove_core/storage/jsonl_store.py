@@ -162,7 +162,12 @@ class JsonlStore(Generic[T]):
         size = content.rfind(b"\n") + 1
         if size < len(content) and next(_objects(content[size:]), None) is not None:
             size = len(content)
-        start = _known(mark, content)
+        start = None
+        # The file may not begin as it was.
+        if match := _MARK_FORM.fullmatch(mark):
+            known = content[: int(match[1])]
+            if len(known) == int(match[1]) and crc32(known) == int(match[2]):
+                start = len(known)
         rest = content[start or 0 : size]
         documents = tuple(_objects(rest))
         lines = sum(1 for line in rest.split(b"\n") if line.strip())
@@ -204,16 +209,6 @@ class JsonlStore(Generic[T]):
 
 def _text_of(documents: Iterable[Mapping[str, Any]]) -> str:
     return "".join(f"{json.dumps(document)}\n" for document in documents)
-
-
-def _known(mark: str, content: bytes) -> int | None:
-    """Return where to read on; ``None`` when the file does not begin as it was."""
-    match = _MARK_FORM.fullmatch(mark)
-    if match is None:
-        return None
-    start = int(match[1])
-    same = start <= len(content) and crc32(content[:start]) == int(match[2])
-    return start if same else None
 
 
 def _objects(content: bytes) -> Iterator[dict[str, Any]]:

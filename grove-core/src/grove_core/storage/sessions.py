@@ -110,19 +110,6 @@ class SessionStore:
 
     def list(self, limit: int | None = None) -> Sequence[Session]:
         """List readable sessions, the most recently written first."""
-        found: list[Session] = []
-        for name in self._names():
-            if limit is not None and len(found) >= limit:
-                break
-            try:
-                session = self.get(name)
-            except (CodecError, StorageError):
-                continue
-            if session is not None:
-                found.append(session)
-        return found
-
-    def _names(self) -> Sequence[str]:
         try:
             with os.scandir(self._directory) as entries:
                 dated = [
@@ -134,4 +121,11 @@ class SessionStore:
                 ]
         except OSError:
             return ()
-        return [name for _, name in sorted(dated, reverse=True) if is_session_id(name)]
+        found: list[Session] = []
+        for _, name in sorted(dated, reverse=True):
+            if limit is not None and len(found) >= limit:
+                break
+            with suppress(CodecError, StorageError, SessionNotFoundError):
+                if (session := self.get(name)) is not None:
+                    found.append(session)
+        return found
