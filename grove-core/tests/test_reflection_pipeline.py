@@ -52,7 +52,7 @@ def test_one_bad_candidate_spoils_no_other():
     assert [item.position for item in result.accepted] == [1, 4]
     assert [item.position for item in result.rejected] == [0, 2, 3, 5]
     assert {item.stage for item in result.rejected} == {Stage.SCHEMA}
-    assert result.repeated == ()
+    assert not result.repeated
 
 
 def test_stages_run_in_their_order_and_the_first_objection_stands():
@@ -110,7 +110,7 @@ def test_the_same_submission_twice_writes_nothing_twice():
     stored = write(first)
     written = {fingerprint(item.candidate): f"cl_w{item.position}" for item in first.accepted}
     second = run(candidates, existing=stored, written=written)
-    assert second.accepted == ()
+    assert not second.accepted
     repeated = [(item.position, item.learning_id) for item in second.repeated]
     assert repeated == [(0, "cl_w0"), (2, "cl_w2")]
     assert [item.position for item in second.rejected] == [1, 3]
@@ -139,6 +139,6 @@ def test_every_candidate_ends_in_exactly_one_list(candidates):
     assert sorted(positions) == list(range(len(candidates)))
     written = {fingerprint(item.candidate): f"cl_w{item.position}" for item in result.accepted}
     again = run(candidates, existing=write(result), written=written)
-    assert again.accepted == ()
+    assert not again.accepted
     assert [item.position for item in again.repeated] == [item.position for item in result.accepted]
     assert [item.position for item in again.rejected] == [item.position for item in result.rejected]

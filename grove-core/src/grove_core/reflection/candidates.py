@@ -100,6 +100,8 @@ class _Reader:
     def read(self, one: "Attribute[Any]", sent: dict[str, Any]) -> Any:  # noqa: ANN401 - of the field's type
         """Read a field of what was sent, by its type."""
         raw = sent.get(one.name)
+        if raw is None and one.name not in REQUIRED:
+            return one.default
         if one.type is str:
             return self.text(one.name, raw)
         if (kinds := get_args(one.type)) == ():
@@ -137,8 +139,7 @@ class _Reader:
             self.refuse(one.name, f"{fault}, give one of {known}")
             return None
         usual: Any = one.default
-        if raw is not None:
-            self._note(one.name, f"{_entry(raw)} is none of {known}; {usual.value} was taken")
+        self._note(one.name, f"{_entry(raw)} is none of {known}; {usual.value} was taken")
         return usual
 
     def _choices(self, name: str, kind: type[Enum], raw: Any) -> frozenset[Enum]:  # noqa: ANN401
@@ -165,7 +166,7 @@ class _Reader:
             self.refuse(name, f"{_absence(raw)}, {wanted}")
         elif bounds.least and not bounds.least <= len(kept) <= bounds.most:
             self.refuse(name, f"has {len(kept)} that can be used, {wanted}")
-        elif entries is None and raw is not None:
+        elif entries is None:
             self._note(name, f"ignored, {kind_of(raw)} is no list")
         elif len(kept) > bounds.most:
             self._note(name, f"only the first {bounds.most} were kept")

@@ -24,7 +24,6 @@ from grove_core.reflection.candidates import CANDIDATE_FIELDS, read_candidate, r
 from grove_core.similarity import SimilarityIndex, terms_in
 from grove_core.text import clean_line, shorten
 
-_STAGES: Final = tuple(Stage)
 WITHHELD: Final = "(withheld)"
 """Shown in place of a candidate that holds a secret."""
 
@@ -46,30 +45,23 @@ class CheckStage:
 
 
 @frozen(kw_only=True)
-class AcceptedCandidate:
+class PassedCandidate:
     """A candidate that passed every stage."""
 
     position: int
     candidate: Candidate
-    notes: tuple[str, ...]
-
-
-@frozen(kw_only=True)
-class RepeatedCandidate:
-    """A candidate that this session has written already: accepted, and not written again."""
-
-    position: int
-    candidate: Candidate
-    learning_id: str
+    notes: tuple[str, ...] = ()
+    learning_id: str = ""
+    """Of one that this session has written already: it is not written again."""
 
 
 @frozen(kw_only=True)
 class PipelineResult:
     """What became of the candidates of a submission; each is in exactly one list."""
 
-    accepted: tuple[AcceptedCandidate, ...] = ()
-    repeated: tuple[RepeatedCandidate, ...] = ()
-    rejected: tuple[RejectedCandidate, ...] = ()
+    accepted: Sequence[PassedCandidate]
+    repeated: Sequence[PassedCandidate]
+    rejected: Sequence[RejectedCandidate]
 
 
 @frozen(kw_only=True)
@@ -101,7 +93,7 @@ class Pipeline:
         duplicates = CheckStage(
             stage=Stage.DUPLICATE, check=lambda candidate: find_duplicate(candidate, self._known)
         )
-        order = _STAGES.index
+        order = list(Stage).index
         self._stages = sorted((duplicates, *checks), key=lambda one: order(one.stage))
 
     @cached_property
@@ -110,24 +102,23 @@ class Pipeline:
 
     def run(self, candidates: Sequence[Any]) -> PipelineResult:
         """Evaluate the candidates of a submission one by one, in their order."""
-        outcomes: list[AcceptedCandidate | RepeatedCandidate | RejectedCandidate] = []
+        passed: list[PassedCandidate] = []
+        rejected: list[RejectedCandidate] = []
         for position, raw in enumerate(candidates):
             outcome = self._evaluate(position, raw)
-            outcomes.append(outcome)
-            if not isinstance(outcome, RejectedCandidate):
-                one = outcome.candidate
-                self._known.add(f"{_POSITION}{position + 1}", one.summary, one.detail)
+            if isinstance(outcome, RejectedCandidate):
+                rejected.append(outcome)
+                continue
+            passed.append(outcome)
+            one = outcome.candidate
+            self._known.add(f"{_POSITION}{position + 1}", one.summary, one.detail)
         return PipelineResult(
-            accepted=tuple(item for item in outcomes if isinstance(item, AcceptedCandidate)),
-            repeated=tuple(item for item in outcomes if isinstance(item, RepeatedCandidate)),
-            rejected=tuple(item for item in outcomes if isinstance(item, RejectedCandidate)),
+            accepted=[one for one in passed if not one.learning_id],
+            repeated=[one for one in passed if one.learning_id],
+            rejected=rejected,
         )
 
-    def _evaluate(
-        self,
-        position: int,
-        raw: Any,  # noqa: ANN401 - any JSON value
-    ) -> AcceptedCandidate | RepeatedCandidate | RejectedCandidate:
+    def _evaluate(self, position: int, raw: Any) -> PassedCandidate | RejectedCandidate:  # noqa: ANN401 - any JSON value
         leak = self._screen(raw) if self._screen is not None else None
         if leak is not None:
             return _rejected(position, WITHHELD, (), Stage.SECRET, leak)
@@ -136,24 +127,19 @@ class Pipeline:
             summary, tags = readable_parts(raw)
             shown = shorten(summary or "(no summary)", SUMMARY_LENGTH_MAX)
             return _rejected(position, shown, tags, Stage.SCHEMA, read)
-        candidate = read.candidate
+        one = read.candidate
         # Claimed once: a copy within one submission goes on and is refused as a duplicate.
-        learning_id = self._unclaimed.pop(fingerprint(candidate), None)
+        learning_id = self._unclaimed.pop(fingerprint(one), None)
         if learning_id is not None:
-            return RepeatedCandidate(
-                position=position, candidate=candidate, learning_id=learning_id
-            )
-        warnings: list[str] = []
+            return PassedCandidate(position=position, candidate=one, learning_id=learning_id)
+        notes = [*read.notes]
         for stage in self._stages:
-            rejection = stage.check(candidate)
+            rejection = stage.check(one)
             if rejection is not None and not stage.warns:
-                return _rejected(
-                    position, candidate.summary, candidate.tags, stage.stage, rejection
-                )
+                return _rejected(position, one.summary, one.tags, stage.stage, rejection)
             if rejection is not None:
-                warnings.append(f"accepted, though {rejection.reason}")
-        notes = (*read.notes, *warnings)
-        return AcceptedCandidate(position=position, candidate=candidate, notes=notes)
+                notes.append(f"accepted, though {rejection.reason}")
+        return PassedCandidate(position=position, candidate=one, notes=tuple(notes))
 
 
 def _rejected(

@@ -32,12 +32,7 @@ from grove_core.model.session import EventType, Session, WrittenCandidate
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, read_enum
-from grove_core.reflection.pipeline import (
-    AcceptedCandidate,
-    RepeatedCandidate,
-    fingerprint,
-    learning_from,
-)
+from grove_core.reflection.pipeline import PassedCandidate, fingerprint, learning_from
 from grove_core.reflection.secrets import find_leak, without_secrets
 from grove_core.reflection.submission import Submission, UsedLearning, parse_submission
 from grove_core.services.candidates import evaluate_candidates, gather_known
@@ -200,7 +195,7 @@ class _Work:
         self._session = mark_used(self._project, after, used, self._ticket_id)
 
     def _change(self, session: Session) -> SessionUpdate:
-        rejected = self._result.rejected
+        rejected = tuple(self._result.rejected)
         kept = [one.learning for one in self._stored if one.receipt.backend == SESSION_BACKEND]
         written = (
             WrittenCandidate(fingerprint=fingerprint(one.learning), learning_id=one.learning.id)
@@ -352,11 +347,8 @@ class _Work:
     def preview(self) -> Result:
         """Say what would become of each candidate."""
         result = self._result
-        every: list[RejectedCandidate | AcceptedCandidate | RepeatedCandidate] = [
-            *result.rejected,
-            *result.accepted,
-            *result.repeated,
-        ]
+        every: list[RejectedCandidate | PassedCandidate] = [*result.rejected]
+        every += [*result.accepted, *result.repeated]
         every.sort(key=lambda one: one.position)
         expected = [_expected(one, self._sent.candidates[one.position]) for one in every]
         lines = [line for _, told in expected for line in told]
@@ -404,7 +396,7 @@ def _refused(one: RejectedCandidate) -> dict[str, Any]:
 
 
 def _expected(
-    one: RejectedCandidate | AcceptedCandidate | RepeatedCandidate,
+    one: RejectedCandidate | PassedCandidate,
     raw: Any,  # noqa: ANN401 - any JSON value
 ) -> tuple[dict[str, Any], Sequence[str]]:
     """Say what would become of a candidate, as a document and in lines."""
@@ -419,7 +411,7 @@ def _expected(
     summary = one.candidate.summary
     document = {"position": one.position, "summary": summary}
     document["write_gate"] = _assessment(one.candidate)
-    if isinstance(one, RepeatedCandidate):
+    if one.learning_id:
         head = f"{number}. is stored already as {one.learning_id}: {summary}"
         return {**document, "outcome": "repeated", "id": one.learning_id}, [head]
     notes = [f"   note: {note}" for note in one.notes]
