@@ -25,24 +25,9 @@ def handle(project: "Project", call: HookInput) -> Answer:
     _resolve(project, call)
     if not call.touched_file:
         return SILENCE
-    from grove_core.services.file_notes import note_of, watch_files
+    from grove_core.services.file_notes import note_of
 
-    if not project.prefilter.exists(call.session_id):
-        watch_files(project, _with_fast_path(project, call))
     return claude_code.context_answer(call.event, note_of(project, call))
-
-
-def _with_fast_path(project: "Project", call: HookInput) -> Session:
-    """Write the file that tells hooks that they have nothing to do."""
-    tickets = project.tickets(call.cwd, call.session_id)
-    session, _ = update_session(
-        project,
-        new_session(project, call),
-        SessionUpdate,
-        cause="file_touched",
-        literals=tickets.literals(),
-    )
-    return session
 
 
 def _announce(project: "Project", call: HookInput) -> None:
