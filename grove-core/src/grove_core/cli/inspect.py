@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import rich_click as click
 
 from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import session_option
-from grove_core.cli.result import Result
 from grove_core.cli.sessions import pending_document
 from grove_core.cli.suggestions import session_ids
 from grove_core.cli.timeparse import local_time
@@ -18,12 +17,10 @@ from grove_core.project import Project
 from grove_core.services.cleanup import files_of, read_fast_file
 from grove_core.services.explain import retrievals_of
 from grove_core.services.overview import liveness_of, pending_reflections
+from grove_core.services.result import Line, Result
 from grove_core.services.sessions import KEPT_FROM_START, SessionUpdate, update_session
 from grove_core.storage.codec import to_jsonable
 from grove_core.text import clean_line, counted
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _LONGEST_DETAIL: Final = 400
 _WIDEST_TYPE: Final = max(len(kind.value) for kind in EventType)
@@ -77,12 +74,7 @@ def debug_command(
         "session": found,
         "retrievals": [one.document() for one in retrievals],
     }
-
-    def human(console: "Console") -> None:
-        for line in _outline(to_jsonable(document)):
-            console.print(line)
-
-    return Result(document=document, human=human, ids=[found.id])
+    return Result(document=document, lines=list(_outline(to_jsonable(document))), ids=[found.id])
 
 
 def _outline(value: Any, indent: str = "") -> Iterator[str]:  # noqa: ANN401 - any JSON
@@ -108,9 +100,9 @@ def _force(project: Project, session: Session, status: GateStatus) -> Result:
     before = session.gate.status
     return Result(
         document={"session_id": session.id, "before": before, "gate": after.gate.status},
-        human=lambda console: console.print(
+        lines=[
             f"The gate of session {session.id} was {before.value} and is {after.gate.status.value}."
-        ),
+        ],
         ids=[session.id],
     )
 
@@ -152,29 +144,27 @@ def trace_command(
             "dropped": found.trace.dropped,
             "events": shown,
         },
-        human=lambda console: _print_trace(found.trace, shown, console),
+        lines=list(_trace_lines(found.trace, shown)),
         ids=[found.id],
     )
 
 
-def _print_trace(trace: Trace, shown: Sequence[TraceEvent], console: "Console") -> None:
-    from rich.text import Text
-
+def _trace_lines(trace: Trace, shown: Sequence[TraceEvent]) -> Iterator[Line]:
     first_after_gap = trace.events[KEPT_FROM_START:][:1] if trace.dropped else ()
     for event in shown:
         if any(event is one for one in first_after_gap):
-            console.print(f"… {counted(trace.dropped, 'event')} dropped …", style="yellow")
-        line = Text(local_time(event.timestamp), style="dim")
-        line.append(f"  {event.event_type.value:<{_WIDEST_TYPE}}", style="not dim bold")
-        line.append(f"  {_details(event)}".rstrip(), style="not dim")
-        console.print(line)
+            yield (f"… {counted(trace.dropped, 'event')} dropped …", "yellow")
+        yield [
+            (local_time(event.timestamp), "dim"),
+            (f"  {event.event_type.value:<{_WIDEST_TYPE}}", "bold"),
+            f"  {_details(event)}".rstrip(),
+        ]
     left = len(trace.events) - len(shown)
     if left or trace.dropped:
-        parts = [f"{len(shown)} of {counted(len(trace.events), 'event')} shown"]
-        parts += [f"{trace.dropped} dropped"] if trace.dropped else []
-        console.print(f"{', '.join(parts)}.", style="dim")
+        dropped = f", {trace.dropped} dropped" if trace.dropped else ""
+        yield (f"{len(shown)} of {counted(len(trace.events), 'event')} shown{dropped}.", "dim")
     elif not shown:
-        console.print("Nothing happened yet.")
+        yield "Nothing happened yet."
 
 
 def _details(event: TraceEvent) -> str:

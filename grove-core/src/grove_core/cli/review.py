@@ -122,14 +122,9 @@ def _rated(outcome: RatingOutcome, problems: Sequence[str], *, asked: bool = Fal
     if failed:
         document["error"] = f"no rating counts; send {RATINGS_FORMAT}"
     kept = f"Kept {counted(len(rated), 'rating')}: {useful} useful, {len(rated) - useful} not."
-
-    def human(console: "Console") -> None:
-        if not failed:
-            console.print(kept if rated else "Nothing was rated.")
-
     return Result(
         document=document,
-        human=human,
+        lines=() if failed else [kept if rated else "Nothing was rated."],
         ids=[one.learning_id for one in rated],
         exit_code=1 if failed else 0,
         warnings=(*problems, *unknown, *([document["error"]] if failed else [])),
@@ -217,41 +212,30 @@ def _keys_of(terminal: int) -> Iterator[str]:
 
 def _show(questions: Sequence[Question], answers: Sequence[object], console: "Console") -> None:
     """Show a learning in a few lines; the shortest terminal has 24 of them."""
-    from rich.text import Text
-
     question = questions[len(answers)]
-    learning = question.found.hit.learning
-    head = Text(f"{len(answers) + 1}/{len(questions)}  ", style="bold")
-    head.append(learning.category.value, style="cyan")
-    head.append(f"  {learning.id}", style="dim")
-    console.print()
-    console.print(head)
-    console.print(Text(learning.summary, style="bold"))
-    console.print(Text(_usage(question), style="dim"))
-    console.print(Text(_KEYS))
-
-
-def _usage(question: Question) -> str:
-    stats = question.stats
+    learning, stats = question.found.hit.learning, question.stats
     rated = stats.rated_useful
+    useful = f"useful to {rated.count} of {counted(rated.total, 'rating')}"
     used = f"shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced}"
-    if not rated.total:
-        return f"{used}; never rated"
-    return f"{used}; useful to {rated.count} of {counted(rated.total, 'rating')}"
+    console.print()
+    console.print(f"{len(answers) + 1}/{len(questions)}  ", style="bold", end="")
+    console.print(learning.category.value, style="cyan", end="")
+    console.print(f"  {learning.id}", style="dim")
+    console.print(learning.summary, style="bold")
+    console.print(f"{used}; {useful if rated.total else 'never rated'}", style="dim")
+    console.print(_KEYS)
 
 
 def _show_details(question: Question, console: "Console") -> None:
-    from rich.text import Text
-
     learning = question.found.hit.learning
     origin = f"ticket {learning.ticket_id}, " if learning.ticket_id else ""
     console.print()
-    console.print(Text(learning.detail))
+    console.print(learning.detail)
     for name, value in (
         ("Files", ", ".join(learning.context_files)),
         ("Tags", ", ".join(learning.tags)),
         ("Written", f"{format_instant(learning.timestamp)}, {origin}{learning.confidence.value}"),
     ):
         if value:
-            console.print(Text(f"{name}: {value}", style="dim"))
-    console.print(Text(_KEYS))
+            console.print(f"{name}: {value}", style="dim")
+    console.print(_KEYS)

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import rich_click as click
 
 from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import session_option
-from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import parse_instant
@@ -16,10 +15,8 @@ from grove_core.project import Project
 from grove_core.retrieval.choosing import SHOWN
 from grove_core.retrieval.entry import Entry
 from grove_core.services.explain import Explanation, Retrieval, explain, retrievals_of
+from grove_core.services.result import Line, Result
 from grove_core.text import clean_line
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _LONGEST: Final = 300
 _GONE: Final = "gone"
@@ -54,16 +51,12 @@ def command(invocation: Invocation, *, ids: tuple[str, ...], session_id: str | N
             answers[one] = entry, explain(session, retrievals, one, entry)
     complaint = [_complaint(project, unknown)] if unknown else []
 
-    def human(console: "Console") -> None:
-        for number, (learning_id, (entry, explanations)) in enumerate(answers.items()):
-            if number:
-                console.print()
-            _print_learning(learning_id, entry, explanations, console)
-        if not ids:
-            nothing = [f"Nothing was considered in session {session.id} yet."]
-            for line in _retrieval_lines(last) if last else nothing:
-                console.print(line)
-
+    lines: list[Line] = []
+    for learning_id, (entry, explanations) in answers.items():
+        lines += [*([""] if lines else []), *_lines_of(learning_id, entry, explanations)]
+    if not ids:
+        nothing = [f"Nothing was considered in session {session.id} yet."]
+        lines += _retrieval_lines(last) if last else nothing
     return Result(
         document={
             "session_id": session.id,
@@ -72,7 +65,7 @@ def command(invocation: Invocation, *, ids: tuple[str, ...], session_id: str | N
             "unknown": unknown,
             **({"error": complaint[0]} if complaint else {}),
         },
-        human=human,
+        lines=lines,
         ids=[one.id for one in last.candidates]
         if last
         else [one for one, (_, found) in answers.items() if _was_shown(found)],
@@ -106,25 +99,24 @@ def _document(
     }
 
 
-def _print_learning(
-    learning_id: str, entry: Entry | None, explanations: Sequence[Explanation], console: "Console"
-) -> None:
-    from rich.text import Text
-
-    head = Text(clean_line(learning_id, _LONGEST), style="bold")
-    head.append(f"  {entry.category}  {entry.status}" if entry else f"  {_GONE}", style="cyan")
-    console.print(head)
+def _lines_of(
+    learning_id: str, entry: Entry | None, explanations: Sequence[Explanation]
+) -> Iterator[Line]:
+    kind = f"  {entry.category}  {entry.status}" if entry else f"  {_GONE}"
+    yield [(clean_line(learning_id, _LONGEST), "bold"), (kind, "cyan")]
     if entry is not None:
-        console.print(Text(f"  {clean_line(entry.summary, _LONGEST)}"))
+        yield f"  {clean_line(entry.summary, _LONGEST)}"
     for one in explanations:
         shown = one.outcome == SHOWN
-        line = Text(f"\n{local_time(one.at)}  {one.via}  ")
-        line.append("shown" if shown else "not shown", style="green" if shown else "yellow")
-        line.append(f" (place {one.rank})" if one.rank is not None else "")
-        line.append(f": {clean_line(one.reason, _LONGEST)}" if one.reason != SHOWN else "")
-        console.print(line)
+        place = f" (place {one.rank})" if one.rank is not None else ""
+        reason = f": {clean_line(one.reason, _LONGEST)}" if one.reason != SHOWN else ""
+        yield [
+            f"\n{local_time(one.at)}  {one.via}  ",
+            ("shown", "green") if shown else ("not shown", "yellow"),
+            f"{place}{reason}",
+        ]
         for detail in one.score.lines() if one.score else ():
-            console.print(Text(f"  {clean_line(detail, _LONGEST)}", style="dim"))
+            yield (f"  {clean_line(detail, _LONGEST)}", "dim")
 
 
 def _retrieval_lines(one: Retrieval) -> Iterator[str]:
