@@ -1,8 +1,22 @@
 """Command-line arguments the way most tools read them: commands, flags, positionals."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from attrs import frozen
+
+UNKNOWN: Final = "\ufffc"
+"""Stands in a word for what only the running shell knows."""
+
+
+def is_known(word: str) -> bool:
+    """Return whether the text of a command alone says what a word is."""
+    return UNKNOWN not in word
+
+
+def known(word: str) -> str | None:
+    """Return a word, such as a ticket's id, if it is there and known."""
+    return word if word and is_known(word) else None
 
 
 @frozen

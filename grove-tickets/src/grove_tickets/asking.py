@@ -1,6 +1,7 @@
 """Asking another program, which may be missing, slow or of another version."""
 
 import atexit
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -68,7 +69,6 @@ def _find(program: str, environment: Mapping[str, str]) -> str | None:
 
 def _read(process: "Popen[bytes]", seconds: float) -> bytes | None:
     """Read what a program prints and wait for its end; ``None`` when it has to be killed."""
-    import os
     import selectors
     import subprocess
     import time
@@ -96,7 +96,6 @@ def _read(process: "Popen[bytes]", seconds: float) -> bytes | None:
 
 def _kill(process: "Popen[bytes]") -> None:
     """Kill a program with all that it started: what npm installs starts another process."""
-    import os
     import signal
     from contextlib import suppress
 

@@ -16,6 +16,12 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.arguments import is_known, parse
+from grove_tickets.calls import shell_commands, store_directory, text_of, tool_of
+from grove_tickets.frontmatter import documents, markdown_files, read_document, read_fields
+from grove_tickets.outputs import confirmation, says_error
+from grove_tickets.places import find_upwards, is_directory
+from grove_tickets.records import list_field, text_field
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -87,17 +93,12 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find a project of Backlog.md."""
-    from grove_tickets.places import find_upwards
-
     config = find_upwards(_start(context.cwd, context.environment), *_CONFIGS)
     return None if config is None else Detection(marker=str(config))
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which task is in progress: the one that was updated last, if there are several."""
-    from grove_tickets.frontmatter import documents
-    from grove_tickets.records import list_field, text_field
-
     project = _find_project(context.cwd, context.environment)
     started = [
         document
@@ -126,7 +127,6 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Tell from the task's file whether it is closed."""
-    from grove_tickets.outputs import confirmation, says_error
 
     def refused() -> bool | None:
         return False if result is not None and says_error(result) else None
@@ -138,9 +138,6 @@ def _changed_by_shell(
     call: ToolCall, context: ProjectContext
 ) -> Iterator[tuple[str, str, str | None]]:
     """Return the tasks whose status a command sets, the status, and the directory that is meant."""
-    from grove_tickets.calls import shell_commands, store_directory
-    from grove_tickets.shell.words import is_known
-
     for command in shell_commands(call, "backlog", "backlog.md"):
         ids, status = _edited(command)
         if status and is_known(status):
@@ -152,8 +149,6 @@ def _changed_by_shell(
 
 def _edited(command: "Command") -> tuple[Sequence[str], str | None]:
     """Read ``task edit ID… --status STATUS``, flags and ids in any order."""
-    from grove_tickets.arguments import parse
-
     match command.words[1:]:
         case ("task" | "tasks", *rest):
             group = parse(rest, (), interspersed=False)
@@ -170,8 +165,6 @@ def _edited(command: "Command") -> tuple[Sequence[str], str | None]:
 
 
 def _changed_by_mcp(call: ToolCall) -> Iterator[tuple[str, str, str | None]]:
-    from grove_tickets.calls import text_of, tool_of
-
     if tool_of(call, "backlog") == "task_edit":
         ticket_id, status = text_of(call.input, "id"), text_of(call.input, "status")
         if ticket_id and status:
@@ -181,8 +174,6 @@ def _changed_by_mcp(call: ToolCall) -> Iterator[tuple[str, str, str | None]]:
 def _close(
     ticket_id: str, status: str, directory: str | None, context: ProjectContext
 ) -> TicketClose:
-    from grove_tickets.shell.words import is_known
-
     project = _find_project(Path(directory or context.cwd), context.environment)
     done = _DONE if project is None else _done_status(project[0])
     return TicketClose(
@@ -200,10 +191,6 @@ def _start(cwd: Path, environment: Mapping[str, str]) -> Path:
 
 def _find_project(cwd: Path, environment: Mapping[str, str]) -> tuple[dict[str, Any], Path] | None:
     """Read a project's configuration, and name the directory of its tasks."""
-    from grove_tickets.frontmatter import read_fields
-    from grove_tickets.places import find_upwards, is_directory
-    from grove_tickets.records import text_field
-
     config = find_upwards(_start(cwd, environment), *_CONFIGS)
     if config is None:
         return None
@@ -216,8 +203,6 @@ def _find_project(cwd: Path, environment: Mapping[str, str]) -> tuple[dict[str, 
 
 
 def _done_status(fields: dict[str, Any]) -> str:
-    from grove_tickets.records import list_field
-
     statuses = list_field(fields, "statuses")
     return _plain(statuses[-1]) if statuses else _DONE
 
@@ -228,9 +213,6 @@ def _plain(status: str) -> str:
 
 
 def _is_closed(close: TicketClose, context: ProjectContext) -> bool | None:
-    from grove_tickets.frontmatter import markdown_files, read_document
-    from grove_tickets.records import text_field
-
     project = _find_project(Path(close.directory or context.cwd), context.environment)
     if close.ticket_id is None or project is None:
         return None
@@ -247,8 +229,6 @@ def _is_closed(close: TicketClose, context: ProjectContext) -> bool | None:
 
 def _find_file(directory: Path, typed: str) -> Path | None:
     """Find a task's file, such as ``task-7 - Title.md``, by its id as typed."""
-    from grove_tickets.frontmatter import markdown_files
-
     prefix, number = _parts(typed)
     for name in ("tasks", "completed", "archive/tasks"):
         for path in markdown_files(directory / name):
@@ -265,8 +245,6 @@ def _parts(ticket_id: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _updated_at(fields: dict[str, Any]) -> str:
-    from grove_tickets.records import text_field
-
     return text_field(fields, "updated_date") or text_field(fields, "created_date")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core import ToolCall
+from grove_tickets.arguments import is_known
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -25,8 +26,6 @@ def shell_commands(call: ToolCall, *programs: str) -> list["Command"]:
 
 def resolve(start: str, path: str, environment: Mapping[str, str]) -> str | None:
     """Make a path of a shell command absolute."""
-    from grove_tickets.shell.words import is_known
-
     if path == "~" or path.startswith("~/"):
         path = environment.get("HOME", "~") + path[1:]
     if not is_known(path) or path.startswith("~"):

@@ -1,5 +1,6 @@
 """What GitHub and GitLab have in common: trackers that belong to a git repository."""
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -53,8 +54,6 @@ def request_fields(arguments: Arguments, stdin: str | None) -> Mapping[str, Any]
     pairs = (value.partition("=") for name, value in arguments.options if name in flags)
     fields: dict[str, Any] = {key: value for key, _, value in pairs}
     if arguments.value("--input") == "-" and stdin is not None:
-        import json
-
         try:
             body = json.loads(stdin)
         except (ValueError, RecursionError):

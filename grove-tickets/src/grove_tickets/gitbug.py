@@ -1,5 +1,6 @@
 """git-bug: bugs within the references of a git repository, shared by all its work trees."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,10 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.arguments import is_known, parse
+from grove_tickets.calls import shell_commands, store_directory
+from grove_tickets.outputs import confirmation, output_text, says_misuse
+from grove_tickets.places import exists, find_repository, first_line
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -61,8 +66,6 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find bugs in the git repository, or the tool's own files beside them."""
-    from grove_tickets.places import exists, find_repository
-
     repository = find_repository(context.cwd)
     if repository is None:
         return None
@@ -74,8 +77,6 @@ def detect(context: ProjectContext) -> Detection | None:
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which bug is selected; its title stands in no plain file."""
-    from grove_tickets.places import find_repository, first_line
-
     repository = find_repository(context.cwd)
     if repository is None:
         return None
@@ -88,9 +89,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which bugs a shell command would close or open again."""
-    from grove_tickets.calls import shell_commands, store_directory
-    from grove_tickets.shell.words import is_known
-
     found = []
     for command in shell_commands(call, "git", "git-bug"):
         words, base, git_directory = _behind_git(command)
@@ -113,9 +111,6 @@ def confirm(
     context: ProjectContext,  # noqa: ARG001
 ) -> Confirmation:
     """Return whether a bug was closed, of which the tool says nothing when it works."""
-    import re
-
-    from grove_tickets.outputs import confirmation, output_text, says_misuse
 
     def refused() -> bool | None:
         text = "" if result is None else output_text(result)
@@ -126,8 +121,6 @@ def confirm(
 
 def _behind_git(command: "Command") -> tuple[Sequence[str], str, str | None]:
     """Give the arguments of ``git bug``, the directory it runs in, and the git directory named."""
-    from grove_tickets.arguments import parse
-
     git_directory = command.environment.get("GIT_DIR")
     if command.program != "git":
         return command.words[1:], command.directory, git_directory
@@ -141,8 +134,6 @@ def _behind_git(command: "Command") -> tuple[Sequence[str], str, str | None]:
 
 def _status_command(words: Sequence[str]) -> tuple[str, str]:
     """Read ``bug status VERB [ID]``, before version 0.8.1 ``status VERB [ID]``."""
-    from grove_tickets.arguments import parse
-
     arguments = parse(words, ())
     positionals = arguments.positionals
     match positionals[1:] if positionals[:1] == ("bug",) else positionals:

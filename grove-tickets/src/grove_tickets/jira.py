@@ -1,5 +1,6 @@
 """Jira: work items moved to a state in which they are done."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,11 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.states import DONE
+from grove_tickets.arguments import UNKNOWN, is_known, take_apart
+from grove_tickets.calls import shell_commands, text_of, tool_of
+from grove_tickets.outputs import confirmation, json_objects, output_text, says_error, says_misuse
+from grove_tickets.places import branch_name, exists, find_repository
+from grove_tickets.states import DONE, is_done, state_name
 
 grove_api = 2
 SYSTEM = "jira"
@@ -78,18 +83,12 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find the configuration of ``jira``."""
-    from grove_tickets.places import exists
-
     path = _configuration(context)
     return Detection(marker=str(path) if exists(path) else "ticketing.overrides.jira")
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which issue the branch that is checked out names."""
-    import re
-
-    from grove_tickets.places import branch_name, find_repository
-
     repository = find_repository(context.cwd)
     branch = None if repository is None else branch_name(repository)
     found = re.search(r"(?<![A-Za-z0-9])[A-Z][A-Z0-9_]+-[1-9]\d*(?![\w.])", branch or "")
@@ -105,9 +104,6 @@ def _configuration(context: ProjectContext) -> Path:
 
 def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issues a shell command would move to a done state, or back from one."""
-    from grove_tickets.calls import shell_commands
-    from grove_tickets.shell.words import is_known
-
     found = []
     for command in shell_commands(call, "jira", "acli"):
         keys, state = _moved(command.program, command.words[1:])
@@ -118,8 +114,6 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issue a call of an MCP server of Jira would move to a done state, or back."""
-    from grove_tickets.calls import text_of, tool_of
-
     tool = tool_of(call, *_SERVERS).lower().replace("_", "")
     transition = call.input.get("transition")
     fields = {**call.input, **(transition if isinstance(transition, dict) else {})}
@@ -132,14 +126,10 @@ def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[Ticket
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Return whether an issue is done; Jira itself is never asked."""
-    from grove_tickets.outputs import confirmation
-
     return confirmation(result, printed=lambda answer: _says_done(answer, close.ticket_id, context))
 
 
 def _change(key: str | None, state: str, context: ProjectContext) -> TicketClose:
-    from grove_tickets.states import is_done
-
     return TicketClose(system=SYSTEM, ticket_id=key, reopens=not is_done(state, _done(context)))
 
 
@@ -150,9 +140,6 @@ def _done(context: ProjectContext) -> tuple[str, ...]:
 
 def _moved(program: str, words: Sequence[str]) -> tuple[Sequence[str], str]:
     """Return the issues that a command moves, and their new state."""
-    from grove_tickets.arguments import take_apart
-    from grove_tickets.shell.words import UNKNOWN
-
     if program == "acli":
         valued = ("-k", "--key", "-s", "--status", "--jql", "--filter", "--from-file")
         name, arguments = take_apart(
@@ -172,10 +159,6 @@ def _moved(program: str, words: Sequence[str]) -> tuple[Sequence[str], str]:
 
 
 def _says_done(result: ToolResult, key: str | None, context: ProjectContext) -> bool | None:
-    import re
-
-    from grove_tickets.outputs import json_objects, output_text, says_error, says_misuse
-    from grove_tickets.states import is_done, state_name
 
     text = output_text(result)
     said = re.findall(r'transitioned to state "([^"]+)"(?:\s+\S*/browse/(\S+))?', text)

@@ -1,5 +1,6 @@
 """Linear: issues moved to a state in which they are done."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,12 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.states import DONE
+from grove_tickets.arguments import UNKNOWN, is_known, take_apart
+from grove_tickets.calls import shell_commands, store_directory, text_of, tool_of
+from grove_tickets.files import read_file
+from grove_tickets.outputs import confirmation, json_objects, output_text, says_error, says_misuse
+from grove_tickets.places import branch_name, exists, find_repository
+from grove_tickets.states import DONE, is_done, state_name
 
 grove_api = 2
 SYSTEM = "linear"
@@ -75,18 +81,12 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find the project's configuration of ``linear``."""
-    from grove_tickets.places import exists
-
     found = next((path for path in _configurations(context) if exists(path)), None)
     return None if found is None else Detection(marker=str(found))
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which issue the branch that is checked out names."""
-    import re
-
-    from grove_tickets.places import branch_name, find_repository
-
     repository = find_repository(context.cwd)
     branch = (None if repository is None else branch_name(repository)) or ""
     team = context.environment.get("LINEAR_TEAM_ID") or _configured_team(context)
@@ -96,8 +96,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def _configurations(context: ProjectContext) -> Sequence[Path]:
-    from grove_tickets.places import find_repository
-
     paths = [context.cwd / name for name in _NAMES]
     repository = find_repository(context.cwd)
     if repository is not None:
@@ -107,10 +105,6 @@ def _configurations(context: ProjectContext) -> Sequence[Path]:
 
 def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issues a shell command would move to a done state, or back from one."""
-    from grove_tickets.arguments import take_apart
-    from grove_tickets.calls import shell_commands, store_directory
-    from grove_tickets.shell.words import UNKNOWN, is_known
-
     found: list[TicketClose] = []
     valued = dict.fromkeys(_UPDATES, _UPDATE_FLAGS)
     for command in shell_commands(call, "linear"):
@@ -127,8 +121,6 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issue a call of an MCP server of Linear would move to a done state, or back."""
-    from grove_tickets.calls import text_of, tool_of
-
     tool = tool_of(call, SYSTEM).removeprefix("linear_")
     ticket_id = text_of(call.input, "id")
     if tool not in _TOOLS or not ticket_id:
@@ -138,18 +130,12 @@ def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[Ticket
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Return whether an issue is done; Linear itself is never asked."""
-    from grove_tickets.outputs import confirmation
-
     return confirmation(result, printed=lambda answer: _says_done(close, answer, context))
 
 
 def _changes(
     ticket_id: str | None, state: str, directory: str | None, context: ProjectContext
 ) -> Sequence[TicketClose]:
-    import re
-
-    from grove_tickets.shell.words import is_known
-    from grove_tickets.states import is_done
 
     # Of a state that is named by its id, nothing is known.
     if not state or not is_known(state) or re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]+){4}", state):
@@ -164,10 +150,7 @@ def _done(context: ProjectContext) -> tuple[str, ...]:
 
 
 def _configured_team(context: ProjectContext) -> str:
-    import re
     from pathlib import Path
-
-    from grove_tickets.files import read_file
 
     detection = detect(context)
     if detection is None:
@@ -179,10 +162,6 @@ def _configured_team(context: ProjectContext) -> str:
 
 
 def _says_done(close: TicketClose, result: ToolResult, context: ProjectContext) -> bool | None:
-    import re
-
-    from grove_tickets.outputs import json_objects, output_text, says_error, says_misuse
-    from grove_tickets.states import is_done, state_name
 
     said = [
         is_done(state_name(one), _done(context))

@@ -6,6 +6,7 @@
 from collections.abc import Sequence
 
 from grove_core import CommandReader, ToolCall, hookimpl
+from grove_tickets.arguments import is_known
 
 grove_api = 2
 
@@ -26,7 +27,6 @@ def read(call: ToolCall) -> Sequence[Sequence[str | None]]:
         The words of each command; ``None`` for a word that only the running shell knows.
     """
     from grove_tickets.shell import commands
-    from grove_tickets.shell.words import is_known
 
     text = call.input.get("command")
     found = commands(text) if isinstance(text, str) else ()

@@ -17,6 +17,12 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.arguments import is_known, parse
+from grove_tickets.calls import shell_commands, store_directory, text_of, tool_of
+from grove_tickets.files import read_file
+from grove_tickets.outputs import confirmation, json_objects, says_error
+from grove_tickets.places import exists, find_upwards
+from grove_tickets.records import text_field
 from grove_tickets.states import CancelledSettings, counts_cancelled
 
 if TYPE_CHECKING:
@@ -84,16 +90,12 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find a project of Taskmaster."""
-    from grove_tickets.places import find_upwards
-
     marker = find_upwards(context.cwd, *_MARKERS)
     return None if marker is None else Detection(marker=str(marker))
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which task is in progress: the one that was updated last, if there are several."""
-    from grove_tickets.records import text_field
-
     root = _find_root(context.cwd)
     tasks = [] if root is None else _tasks(root, _current_tag(root, context))
     started = [task for task in tasks if task.get("status") == "in-progress"]
@@ -110,8 +112,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which tasks a call would close or open again."""
-    from grove_tickets.shell.words import is_known
-
     finished = {"done", _CANCELLED} if counts_cancelled(context) else {"done"}
     changed = _changed_by_shell if call.name == "Bash" else _changed_by_mcp
     return tuple(
@@ -130,8 +130,6 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Tell from the list of tasks whether a task is finished."""
-    from grove_tickets.outputs import confirmation
-
     return confirmation(
         result,
         lambda: _stored_as_done(close, result, context),
@@ -143,9 +141,6 @@ def _changed_by_shell(
     call: ToolCall, context: ProjectContext
 ) -> Iterator[tuple[str, str, str | None]]:
     """Return the ids that a command names, the status it sets, and the directory that is meant."""
-    from grove_tickets.arguments import parse
-    from grove_tickets.calls import shell_commands, store_directory
-
     for command in shell_commands(call, _PROGRAM, *_OTHER_NAMES):
         arguments = parse(command.words[2:], _FLAGS)
         if not _sets_status(command) or arguments.has("-h", "--help"):
@@ -168,8 +163,6 @@ def _sets_status(command: "Command") -> bool:
 def _changed_by_mcp(
     call: ToolCall, context: ProjectContext
 ) -> Iterator[tuple[str, str, str | None]]:
-    from grove_tickets.calls import store_directory, text_of, tool_of
-
     if tool_of(call, "taskmaster", "task-master", "task_master") == "set_task_status":
         root = text_of(call.input, "projectRoot").removeprefix("file://")
         directory = store_directory(call, root, None, context.environment)
@@ -178,8 +171,6 @@ def _changed_by_mcp(
 
 def _find_root(cwd: Path) -> Path | None:
     """Find the directory that holds a project of Taskmaster."""
-    from grove_tickets.places import exists
-
     for directory in (cwd, *cwd.parents):
         if any(exists(directory / name) for name in _MARKERS):
             return directory
@@ -189,8 +180,6 @@ def _find_root(cwd: Path) -> Path | None:
 def _stored_as_done(
     close: TicketClose, result: ToolResult | None, context: ProjectContext
 ) -> bool | None:
-    from grove_tickets.records import text_field
-
     root = _find_root(Path(close.directory or context.cwd))
     if close.ticket_id is None or root is None:
         return None
@@ -212,8 +201,6 @@ def _is_finished(status: object, context: ProjectContext) -> bool:
 def _printed_as_done(
     result: ToolResult, ticket_id: str | None, context: ProjectContext
 ) -> bool | None:
-    from grove_tickets.outputs import json_objects, says_error
-
     if says_error(result):
         return False
     said = [
@@ -226,16 +213,11 @@ def _printed_as_done(
 
 def _named_tag(result: ToolResult | None) -> str | None:
     """Return the tag that the answer of the MCP server names."""
-    from grove_tickets.outputs import json_objects
-    from grove_tickets.records import text_field
-
     tags = [] if result is None else [text_field(one, "tag") for one in json_objects(result)]
     return next((tag for tag in tags if tag), None)
 
 
 def _current_tag(root: Path, context: ProjectContext) -> str:
-    from grove_tickets.records import text_field
-
     state = _read_json(root / ".taskmaster/state.json")
     named = text_field(state, "currentTag") if isinstance(state, dict) else ""
     return context.environment.get("TASKMASTER_TAG") or named or _DEFAULT_TAG
@@ -258,8 +240,6 @@ def _find(tasks: object, number: str) -> dict[str, Any] | None:
 
 
 def _read_json(path: Path) -> object:
-    from grove_tickets.files import read_file
-
     try:
         return json.loads(read_file(path, _MAX_BYTES) or b"")
     except (ValueError, RecursionError):

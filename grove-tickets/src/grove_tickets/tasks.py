@@ -19,6 +19,7 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.files import read_file
 
 grove_api = 2
 SYSTEM = "tasks"
@@ -179,8 +180,6 @@ def _task_files(directory: Path) -> Iterator[Path]:
 
 def _read_tasks(context: ProjectContext) -> dict[str, dict[str, Any]] | None:
     """Read the session's tasks by number; ``None`` when there is nothing to read."""
-    from grove_tickets.files import read_file
-
     directory = _list_directory(context)
     tasks = {}
     for path in () if directory is None else _task_files(directory):

@@ -1,5 +1,6 @@
 """Taskwarrior: a person's own tasks, the same in every directory; nothing to do with go-task."""
 
+import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,12 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.arguments import is_known
+from grove_tickets.asking import CURRENT_SECONDS, STATUS_SECONDS, ask
+from grove_tickets.calls import shell_commands
+from grove_tickets.outputs import confirmation, output_text
+from grove_tickets.places import exists
+from grove_tickets.records import list_field, text_field
 
 grove_api = 2
 SYSTEM = "taskwarrior"
@@ -84,8 +91,6 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find Taskwarrior's configuration or data."""
-    from grove_tickets.places import exists
-
     home, data = (context.environment.get(name) for name in ("HOME", "TASKDATA"))
     paths = _configurations(context)
     paths += [context.cwd / data] if data else []
@@ -102,9 +107,6 @@ def _configurations(context: ProjectContext) -> list[Path]:
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which task is active: the one that was started last, if there are several."""
-    from grove_tickets.asking import CURRENT_SECONDS
-    from grove_tickets.records import list_field, text_field
-
     active = _ask("+ACTIVE", context, CURRENT_SECONDS)
     if not active:
         return None
@@ -125,9 +127,6 @@ def closes(
     context: ProjectContext,  # noqa: ARG001 - every matcher is called alike
 ) -> Sequence[TicketClose]:
     """Return which tasks a shell command would complete or open again."""
-    from grove_tickets.calls import shell_commands
-    from grove_tickets.shell.words import is_known
-
     return tuple(
         TicketClose(
             system=SYSTEM, ticket_id=one if is_known(one) and one else None, reopens=reopens
@@ -139,8 +138,6 @@ def closes(
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Return whether a task was really completed."""
-    from grove_tickets.outputs import confirmation, output_text
-
     return confirmation(
         result,
         lambda: _stored_as_completed(close, context),
@@ -184,8 +181,6 @@ def _status_set(words: Sequence[str]) -> str | None:
 
 def _meant(words: Sequence[str]) -> Sequence[str]:
     """Return the ids of a filter, or one empty id."""
-    from grove_tickets.shell.words import is_known
-
     ids = _ids(words)
     if ids:
         return ids
@@ -194,8 +189,6 @@ def _meant(words: Sequence[str]) -> Sequence[str]:
 
 
 def _ids(words: Sequence[str]) -> Sequence[str]:
-    from grove_tickets.shell.words import is_known
-
     found: list[str] = []
     for word in words:
         if _NUMBERS.fullmatch(word):
@@ -231,9 +224,6 @@ def _says_completed(text: str, ticket_id: str | None) -> bool | None:
 
 
 def _stored_as_completed(close: TicketClose, context: ProjectContext) -> bool | None:
-    from grove_tickets.asking import STATUS_SECONDS
-    from grove_tickets.records import text_field
-
     uuid = (close.ticket_id or "").removeprefix("uuid:")
     if not _UUID.fullmatch(uuid):
         return None
@@ -243,11 +233,6 @@ def _stored_as_completed(close: TicketClose, context: ProjectContext) -> bool | 
 
 def _ask(wanted: str, context: ProjectContext, seconds: float) -> Sequence[dict[str, Any]]:
     """Ask for tasks as JSON; none when there is no Taskwarrior, or it is late."""
-    import json
-
-    from grove_tickets.asking import ask
-    from grove_tickets.places import exists
-
     if detect(context) is None:
         return ()
     environment = context.environment

@@ -16,6 +16,11 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.arguments import is_known, parse
+from grove_tickets.calls import shell_commands, store_directory
+from grove_tickets.outputs import confirmation
+from grove_tickets.places import is_directory
+from grove_tickets.records import records, text_field, ticket_of
 from grove_tickets.states import CancelledSettings, counts_cancelled
 
 if TYPE_CHECKING:
@@ -63,8 +68,6 @@ def detect(context: ProjectContext) -> Detection | None:
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which issue is in progress: the one that was updated last, if there are several."""
-    from grove_tickets.records import ticket_of
-
     store = next(_stores(context.cwd, context), None)
     issues = [] if store is None else _read_issues(store).values()
     started = [issue for issue in issues if issue.get("status") == "in_progress"]
@@ -76,8 +79,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issues a shell command would close or open again."""
-    from grove_tickets.calls import shell_commands, store_directory
-
     found = []
     for command in shell_commands(call, SYSTEM):
         store, change = _change_of(command)
@@ -91,14 +92,10 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Tell from the store whether an issue is closed."""
-    from grove_tickets.outputs import confirmation
-
     return confirmation(result, lambda: _is_finished(close, context))
 
 
 def _close(ticket_id: str, status: str, directory: str | None) -> TicketClose:
-    from grove_tickets.shell.words import is_known
-
     known = ticket_id if is_known(ticket_id) else None
     return TicketClose(
         system=SYSTEM, ticket_id=known, directory=directory, reopens=status in _UNFINISHED
@@ -107,8 +104,6 @@ def _close(ticket_id: str, status: str, directory: str | None) -> TicketClose:
 
 def _change_of(command: "Command") -> tuple[str | None, tuple[str, str] | None]:
     """Give the store that a command names, and the issue whose status it sets, with the status."""
-    from grove_tickets.arguments import parse
-
     overall = parse(command.words[1:], {"--store"}, interspersed=False)
     store = overall.value("--store")
     if any(flag != "--store" for flag, _ in overall.options):
@@ -153,8 +148,6 @@ def _changed_by_edit(words: Sequence[str]) -> tuple[str, str] | None:
 
 def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:
     """Return the stores that the tool might use, most likely first."""
-    from grove_tickets.places import is_directory
-
     directory = Path(start)
     for candidate in (directory, *directory.parents):
         if is_directory(candidate / _MARKER):
@@ -186,8 +179,6 @@ def _is_finished(close: TicketClose, context: ProjectContext) -> bool | None:
 
 def _read_issues(store: Path, word: str = "") -> dict[str, dict[str, Any]]:
     """Read the latest revision of each issue whose lines hold a word."""
-    from grove_tickets.records import records, text_field
-
     issues: dict[str, dict[str, Any]] = {}
     for record in records(store / "issues.jsonl", word):
         ticket_id = text_field(record, "id")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grove_core import (
     CloseMatcher,
@@ -16,9 +15,12 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-
-if TYPE_CHECKING:
-    from grove_tickets.frontmatter import Document
+from grove_tickets.arguments import is_known
+from grove_tickets.calls import shell_commands, store_directory
+from grove_tickets.frontmatter import Document, documents, markdown_files, read_document
+from grove_tickets.outputs import confirmation
+from grove_tickets.places import is_directory
+from grove_tickets.records import list_field, text_field
 
 grove_api = 2
 SYSTEM = "tk"
@@ -64,9 +66,6 @@ def detect(context: ProjectContext) -> Detection | None:
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which ticket is in progress: the one that was changed last, if there are several."""
-    from grove_tickets.frontmatter import documents
-    from grove_tickets.records import list_field, text_field
-
     store = next(_stores(context.cwd, context), None)
     started = [
         (_changed_at(path), path.stem, document)
@@ -88,8 +87,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which tickets a shell command would close or open again."""
-    from grove_tickets.calls import shell_commands, store_directory
-
     found = []
     for command in shell_commands(call, *_PROGRAMS):
         changed = _changed_by(command.words[1:])
@@ -103,14 +100,10 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Tell from the ticket's file whether it is closed."""
-    from grove_tickets.outputs import confirmation
-
     return confirmation(result, lambda: _is_closed(close, context))
 
 
 def _close(ticket_id: str, status: str, directory: str | None) -> TicketClose:
-    from grove_tickets.shell.words import is_known
-
     return TicketClose(
         system=SYSTEM,
         ticket_id=ticket_id if is_known(ticket_id) else None,
@@ -137,8 +130,6 @@ def _changed_by(words: Sequence[str]) -> tuple[str, str] | None:
 
 def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:
     """Return the directories that the tool might use, most likely first."""
-    from grove_tickets.places import is_directory
-
     named = context.environment.get("TICKETS_DIR")
     if named:
         store = Path(start, named)
@@ -153,9 +144,6 @@ def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:
 
 def _is_closed(close: TicketClose, context: ProjectContext) -> bool | None:
     """Look for the ticket's file by its id, or by a part of it that no other one has."""
-    from grove_tickets.frontmatter import markdown_files, read_document
-    from grove_tickets.records import text_field
-
     store = next(_stores(close.directory or context.cwd, context), None)
     files = list(markdown_files(store)) if store is not None else []
     if close.ticket_id is None or not files:

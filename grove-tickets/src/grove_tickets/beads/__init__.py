@@ -14,6 +14,8 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.outputs import confirmation
+from grove_tickets.records import ticket_of
 
 grove_api = 2
 SYSTEM = "beads"
@@ -64,8 +66,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     issue = read_current(context)
     if issue is None:
         return None
-    from grove_tickets.records import ticket_of
-
     return ticket_of(issue, SYSTEM)
 
 
@@ -88,7 +88,6 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Return whether an issue was really closed."""
     from grove_tickets.beads import output, state
-    from grove_tickets.outputs import confirmation
 
     def stored() -> bool | None:
         if close.ticket_id is None:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final
 from attrs import frozen
 
 from grove_core import ToolCall
-from grove_tickets.arguments import Arguments, parse
+from grove_tickets.arguments import UNKNOWN, Arguments, is_known, parse
 from grove_tickets.calls import resolve, shell_commands, store_directory, text_of, tool_of
 from grove_tickets.files import read_file
-from grove_tickets.shell.words import UNKNOWN, is_known
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command

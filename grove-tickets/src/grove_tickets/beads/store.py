@@ -5,13 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from grove_tickets.places import (
-    exists,
-    find_repository,
-    first_line,
-    is_directory,
-    real_path,
-)
+from grove_tickets.places import exists, find_repository, first_line, is_directory, real_path
 
 _MARKER: Final = ".beads"
 

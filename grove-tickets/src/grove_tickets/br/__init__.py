@@ -17,6 +17,8 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.outputs import confirmation
+from grove_tickets.records import ticket_of
 
 grove_api = 2
 SYSTEM = "br"
@@ -60,7 +62,6 @@ def detect(context: ProjectContext) -> Detection | None:
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which issue is in progress."""
     from grove_tickets.br.store import read_current
-    from grove_tickets.records import ticket_of
 
     issue = read_current(context)
     return None if issue is None else ticket_of(issue, SYSTEM)
@@ -77,7 +78,6 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
     """Return whether an issue is closed."""
     from grove_tickets.br.commands import says_closed
     from grove_tickets.br.store import is_closed
-    from grove_tickets.outputs import confirmation
 
     def stored() -> bool | None:
         return None if close.ticket_id is None else is_closed(close.ticket_id, context)

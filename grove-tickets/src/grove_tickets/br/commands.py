@@ -6,11 +6,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from grove_core import TicketClose, ToolCall, ToolResult
-from grove_tickets.arguments import Arguments, take_apart
+from grove_tickets.arguments import UNKNOWN, Arguments, is_known, take_apart
 from grove_tickets.calls import shell_commands, store_directory
 from grove_tickets.outputs import json_objects, output_text, says_misuse
 from grove_tickets.records import is_same_issue
-from grove_tickets.shell.words import UNKNOWN, is_known
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command

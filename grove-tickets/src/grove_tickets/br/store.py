@@ -4,13 +4,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core import ProjectContext
-from grove_tickets.places import (
-    exists,
-    find_repository,
-    first_line,
-    is_directory,
-    real_path,
-)
+from grove_tickets.places import exists, find_repository, first_line, is_directory, real_path
+from grove_tickets.records import is_same_issue, records, text_field
 
 DATABASE: Final = "beads.db"
 _MARKERS: Final = (".beads", "_beads")
@@ -74,8 +69,6 @@ _LAG_SECONDS: Final = 2.0
 
 def read_current(context: ProjectContext) -> dict[str, Any] | None:
     """Read the issue in progress."""
-    from grove_tickets.records import records, text_field
-
     store = find_store(context)
     export = None if store is None else find_export(store, context)
     if store is None or export is None:
@@ -91,8 +84,6 @@ def read_current(context: ProjectContext) -> dict[str, Any] | None:
 
 def is_closed(ticket_id: str, context: ProjectContext) -> bool | None:
     """Tell from the export whether an issue is closed."""
-    from grove_tickets.records import is_same_issue, records, text_field
-
     store = find_store(context)
     export = None if store is None else find_export(store, context)
     if store is None or export is None or not _is_fresh(export, store):

@@ -15,6 +15,8 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.forges import find_git, ticket_of_branch
+from grove_tickets.outputs import confirmation
 
 grove_api = 2
 SYSTEM = "github"
@@ -66,15 +68,11 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find a git repository."""
-    from grove_tickets.forges import find_git
-
     return find_git(context)
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which issue the branch that is checked out names."""
-    from grove_tickets.forges import ticket_of_branch
-
     return ticket_of_branch(context, SYSTEM)
 
 
@@ -95,7 +93,6 @@ def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[Ticket
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Return whether an issue or a pull request is closed; GitHub itself is never asked."""
     from grove_tickets.github import output
-    from grove_tickets.outputs import confirmation
 
     def committed() -> bool | None:
         # Later another branch may be checked out than the one that was committed to.

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from grove_core import TicketClose, ToolCall
-from grove_tickets.arguments import Arguments
+from grove_tickets.arguments import UNKNOWN, Arguments, is_known
 from grove_tickets.calls import text_of, tool_of
 from grove_tickets.forges import request_fields
-from grove_tickets.shell.words import UNKNOWN, is_known
 
 _HOST: Final = re.compile(r"^https?://[^/]+/(?:api/v3/)?|^/")
 _PATH: Final = re.compile(rf"repos/([^/]+/[^/]+|{UNKNOWN})/(issues|pulls)/([^/?]+)(/merge)?")

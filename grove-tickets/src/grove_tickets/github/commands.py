@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final
 from attrs import evolve
 
 from grove_core import TicketClose, ToolCall
-from grove_tickets.arguments import Arguments, take_apart
+from grove_tickets.arguments import Arguments, is_known, take_apart
 from grove_tickets.calls import shell_commands, store_directory
 from grove_tickets.forges import repository_path
 from grove_tickets.github.api import read_request, reference
 from grove_tickets.github.keywords import mentioned, read_message
-from grove_tickets.shell.words import is_known
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command

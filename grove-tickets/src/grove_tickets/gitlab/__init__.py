@@ -15,6 +15,8 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.forges import find_git, ticket_of_branch
+from grove_tickets.outputs import confirmation
 
 grove_api = 2
 SYSTEM = "gitlab"
@@ -65,15 +67,11 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find a git repository."""
-    from grove_tickets.forges import find_git
-
     return find_git(context)
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which issue the branch that is checked out names."""
-    from grove_tickets.forges import ticket_of_branch
-
     return ticket_of_branch(context, SYSTEM)
 
 
@@ -94,6 +92,5 @@ def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[Ticket
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:  # noqa: ARG001
     """Return whether an issue or a merge request is closed; GitLab itself is never asked."""
     from grove_tickets.gitlab.output import says_closed
-    from grove_tickets.outputs import confirmation
 
     return confirmation(result, printed=lambda answer: says_closed(answer, close.ticket_id))

@@ -6,10 +6,9 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote
 
 from grove_core import TicketClose, ToolCall
-from grove_tickets.arguments import Arguments
+from grove_tickets.arguments import Arguments, is_known
 from grove_tickets.calls import text_of, tool_of
 from grove_tickets.forges import request_fields
-from grove_tickets.shell.words import is_known
 
 _HOST: Final = re.compile(r"^https?://[^/]+/api/v4/|^/")
 _PATH: Final = re.compile(r"projects/([^/]+)/(issues|merge_requests)/([^/]+)(/merge)?")

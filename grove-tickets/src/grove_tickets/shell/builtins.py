@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from grove_tickets.arguments import UNKNOWN, is_known
 from grove_tickets.shell.scope import Scope
-from grove_tickets.shell.words import UNKNOWN, is_known, unescaped
+from grove_tickets.shell.words import unescaped
 
 DECLARATIONS: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from grove_tickets.arguments import UNKNOWN, is_known
 from grove_tickets.shell.limits import Budget
 from grove_tickets.shell.scope import Scope
 from grove_tickets.shell.syntax import Opaque, Parameter, Part, Script, Substitution, Text, Word
-from grove_tickets.shell.words import UNKNOWN, Fields, is_known, mark_patterns
+from grove_tickets.shell.words import Fields, mark_patterns
 
 _BYTES_OF_A_STEP: Final = 256
 _SPLIT_BYTES_OF_A_STEP: Final = 8

@@ -4,9 +4,10 @@ import re
 from abc import ABC, abstractmethod
 from typing import Final, TypeVar
 
+from grove_tickets.arguments import UNKNOWN
 from grove_tickets.shell.limits import Budget, ShellSyntaxError
 from grove_tickets.shell.syntax import Opaque, Parameter, Part, Script, Substitution, Text, Word
-from grove_tickets.shell.words import UNKNOWN, unescaped
+from grove_tickets.shell.words import unescaped
 
 _PLAIN: Final = re.compile(r"[^ \t\n;&|<>()'\"\\$`]++")
 _PLAIN_IN_QUOTES: Final = re.compile(r"[^\"\\$`]++")

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from grove_tickets.arguments import UNKNOWN
 from grove_tickets.shell import syntax
 from grove_tickets.shell.lexing import WordReader, required
 from grove_tickets.shell.limits import Budget, ShellSyntaxError
 from grove_tickets.shell.syntax import Node, Opaque, Redirection, Script, Text, Word
-from grove_tickets.shell.words import UNKNOWN
 
 _END: Final = r"(?=[ \t\n;&|<>()]|\Z)"
 """What must stand behind a keyword."""

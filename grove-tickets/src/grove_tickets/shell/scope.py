@@ -7,8 +7,8 @@ from typing import Final
 
 from attrs import define, evolve, field
 
+from grove_tickets.arguments import UNKNOWN, is_known
 from grove_tickets.shell.syntax import Node
-from grove_tickets.shell.words import UNKNOWN, is_known
 
 _MAX_VALUE: Final = 65_536
 _MAX_PATH: Final = 1024

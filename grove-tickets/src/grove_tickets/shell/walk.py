@@ -13,6 +13,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from grove_tickets.arguments import UNKNOWN, is_known
 from grove_tickets.shell import syntax
 from grove_tickets.shell.builtins import BUILTINS, DECLARATIONS, declare, printed
 from grove_tickets.shell.expansion import Expander
@@ -20,7 +21,6 @@ from grove_tickets.shell.limits import Budget, ShellSyntaxError
 from grove_tickets.shell.reading import ScriptReader
 from grove_tickets.shell.scope import Scope
 from grove_tickets.shell.syntax import Node, Redirection, Script, Text, Word
-from grove_tickets.shell.words import UNKNOWN, is_known
 from grove_tickets.shell.wrappers import Inner, program_of, unwrap
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)((?:\[[^]]*\])?\+?)=(.*)", re.DOTALL)

@@ -3,16 +3,12 @@
 import re
 from typing import Final
 
-UNKNOWN: Final = "\ufffc"
+from grove_tickets.arguments import UNKNOWN
+
 _UNKNOWNS: Final = re.compile(f"{UNKNOWN}+")
 _ESCAPE: Final = re.compile(r"\\([nt\\'\"])")
 _ODD_ESCAPE: Final = re.compile(r"\\(?:\\\\)*+[^nt\\'\"]")
 _LETTERS: Final = {"n": "\n", "t": "\t"}
-
-
-def is_known(word: str) -> bool:
-    """Return whether the text alone says what a word is."""
-    return UNKNOWN not in word
 
 
 def mark_patterns(text: str) -> str:

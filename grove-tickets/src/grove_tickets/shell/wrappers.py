@@ -7,8 +7,7 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from grove_tickets.arguments import parse
-from grove_tickets.shell.words import UNKNOWN, is_known
+from grove_tickets.arguments import UNKNOWN, is_known, parse
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _STANDARD_INPUT: Final = frozenset({"/dev/stdin", "/dev/fd/0"})
