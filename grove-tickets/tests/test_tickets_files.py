@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from grove_tickets import backlog, beads, br, gitbug, linear, taskmaster, tissue, tk
-from grove_tickets.beads.state import read_current
 from grove_tickets.files import read_file, read_last_lines
 from grove_tickets.frontmatter import read_document
 from grove_tickets.places import exists, find_repository, first_line, is_directory, real_path
@@ -112,4 +111,4 @@ def test_a_store_of_pipes(project, make_context):
     for name in names:
         os.mkfifo(store / name)
     assert beads.detect(make_context()) is not None
-    assert read_current(make_context()) is None
+    assert beads.current_ticket(make_context()) is None

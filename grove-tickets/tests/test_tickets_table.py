@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core import Confirmation, ProjectContext, TicketClose, ToolCall, ToolResult
+from grove_tickets.states import DoneSettings
 
 DATA = Path(__file__).parent / "data"
 PLUGINS = {one.name: one.load() for one in entry_points(group="grove.tickets")}
@@ -133,7 +134,7 @@ def test_a_message_may_come_from_a_file(project):
     (project / "sub").mkdir()
     (project / "message.txt").write_text("Parser\n\nFixes #7\n")
     (project / "list").write_text("# x\nclose bd-8 done\n\nupdate bd-9 priority=1 status=closed\n")
-    github, beads = PLUGINS["github"].closed_by_shell, PLUGINS["beads"].closes
+    github, beads = PLUGINS["github"].closes, PLUGINS["beads"].closes
     for read, command, expected in (
         (github, "git commit -F message.txt", "github:#7@later"),
         (github, "git -C sub commit -F ../message.txt", "github:#7@later"),
@@ -147,12 +148,12 @@ def test_a_message_may_come_from_a_file(project):
 @pytest.mark.parametrize("system", ["jira", "linear"])
 def test_the_names_of_done_states_are_configured(system):
     module = import_module(f"grove_tickets.{system}")
-    settings = getattr(module, f"{system.capitalize()}Settings")(done=("Shipped",))
+    settings = DoneSettings(done=("Shipped",))
     context = ProjectContext(root=PROJECT, cwd=PROJECT, settings=settings)
     command = {"jira": "jira issue move A-1 {}", "linear": "linear issue update A-1 -s {}"}[system]
     for state, expected in (("SHIPPED", "A-1"), ("Done", "^A-1")):
         call = tool_call(command.format(state))
-        assert written(module.closed_by_shell(call, context)) == f"{system}:{expected}"
+        assert written(module.closes(call, context)) == f"{system}:{expected}"
 
 
 DRESSES = (

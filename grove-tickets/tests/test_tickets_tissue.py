@@ -108,7 +108,7 @@ class TestConfirm:
         write(issue("acme-1", "duplicate"))
         call = ToolCall(name="Bash", input={"command": "tissue status acme-1 duplicate"}, cwd="/p")
         counting = make_context(settings=CancelledSettings(cancelled_counts=True))
-        assert tissue.closes(call, make_context()) == ()
+        assert not tissue.closes(call, make_context())
         assert [one.ticket_id for one in tissue.closes(call, counting)] == ["acme-1"]
         assert tissue.confirm(close(), SUCCESS, counting) is YES
 

@@ -5,6 +5,7 @@ from attrs import evolve
 
 from grove_core import Confirmation, EnabledWhen, Ticket, TicketClose, ToolResult
 from grove_tickets import jira, linear
+from grove_tickets.states import DoneSettings
 
 
 def test_jira_is_off_unless_enabled_and_found_by_its_configuration(project, tmp_path, make_context):
@@ -69,7 +70,7 @@ def test_the_issue_is_named_by_the_branch(branch, team, expected, on_branch, pro
 def test_an_issue_that_moved_is_closed_where_the_state_counts_as_done(make_context):
     moved = ToolResult(succeeded=True, response='✓ Issue transitioned to state "Shipped"')
     close = TicketClose(system="jira", ticket_id="A-1")
-    context = evolve(make_context(), settings=jira.JiraSettings(done=("Shipped",)))
+    context = evolve(make_context(), settings=DoneSettings(done=("Shipped",)))
     assert jira.confirm(close, moved, context) is Confirmation.YES
     assert jira.confirm(close, moved, make_context()) is Confirmation.NO
 

@@ -16,12 +16,12 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import is_known, parse
-from grove_tickets.calls import shell_commands, store_directory, text_of, tool_of
-from grove_tickets.frontmatter import documents, markdown_files, read_document, read_fields
+from grove_tickets.arguments import is_known, known, parse
+from grove_tickets.calls import matchers, shell_commands, store_directory, text_of, tool_of
+from grove_tickets.frontmatter import documents, read_document, read_fields
 from grove_tickets.outputs import confirmation, says_error
-from grove_tickets.places import find_upwards, is_directory
-from grove_tickets.records import list_field, text_field
+from grove_tickets.places import detected, files_in, find_upwards, is_directory
+from grove_tickets.records import list_field, text_field, ticket_of
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -73,65 +73,51 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise closes of Backlog.md's tasks."""
-    return [
-        CloseMatcher(
-            system=SYSTEM,
-            literals=("backlog task edit", "backlog tasks edit"),
-            tools=("Bash",),
-            match=closes,
-            confirm=confirm,
-        ),
-        CloseMatcher(
-            system=SYSTEM,
-            literals=("id status",),
-            tools=("mcp__*",),
-            match=closes,
-            confirm=confirm,
-        ),
-    ]
+    commands = ("backlog task edit", "backlog tasks edit")
+    return matchers(SYSTEM, closes, confirm, commands=commands, tools=("id status",))
 
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find a project of Backlog.md."""
-    config = find_upwards(_start(context.cwd, context.environment), *_CONFIGS)
-    return None if config is None else Detection(marker=str(config))
+    return detected(find_upwards(_start(context.cwd, context.environment), *_CONFIGS))
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which task is in progress: the one that was updated last, if there are several."""
     project = _find_project(context.cwd, context.environment)
     started = [
-        document
+        {**document.fields, "description": _description(document.body)}
         for _, document in ([] if project is None else documents(project[1] / "tasks", "progress"))
         if _plain(text_field(document.fields, "status")) == _STARTED
     ]
-    if not started:
-        return None
-    task = max(started, key=lambda document: _updated_at(document.fields))
-    return Ticket(
-        ticket_id=text_field(task.fields, "id"),
-        source=SYSTEM,
-        title=text_field(task.fields, "title"),
-        description=_description(task.body),
-        labels=list_field(task.fields, "labels"),
-    )
+    return ticket_of(max(started, key=_updated_at, default=None), SYSTEM)
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which tasks a call would close or open again."""
-    changed = _changed_by_shell(call, context) if call.name == "Bash" else _changed_by_mcp(call)
-    return tuple(
-        _close(ticket_id, status, directory, context) for ticket_id, status, directory in changed
-    )
+    changed = _changed_by_shell if call.name == "Bash" else _changed_by_mcp
+    found = []
+    for ticket_id, status, directory in changed(call, context):
+        project = _find_project(Path(directory or context.cwd), context.environment)
+        done = _DONE if project is None else _done_status(project[0])
+        found.append(
+            TicketClose(
+                system=SYSTEM,
+                ticket_id=known(ticket_id),
+                directory=directory,
+                reopens=_plain(status) != done,
+            )
+        )
+    return found
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Tell from the task's file whether it is closed."""
-
-    def refused() -> bool | None:
-        return False if result is not None and says_error(result) else None
-
-    return confirmation(result, lambda: _is_closed(close, context), refused)
+    return confirmation(
+        result,
+        lambda: _is_closed(close, context),
+        lambda: False if result is not None and says_error(result) else None,
+    )
 
 
 def _changed_by_shell(
@@ -164,24 +150,13 @@ def _edited(command: "Command") -> tuple[Sequence[str], str | None]:
     return ids, arguments.value("-s", "--status")
 
 
-def _changed_by_mcp(call: ToolCall) -> Iterator[tuple[str, str, str | None]]:
+def _changed_by_mcp(
+    call: ToolCall, _context: ProjectContext
+) -> Iterator[tuple[str, str, str | None]]:
     if tool_of(call, "backlog") == "task_edit":
         ticket_id, status = text_of(call.input, "id"), text_of(call.input, "status")
         if ticket_id and status:
             yield ticket_id, status, None
-
-
-def _close(
-    ticket_id: str, status: str, directory: str | None, context: ProjectContext
-) -> TicketClose:
-    project = _find_project(Path(directory or context.cwd), context.environment)
-    done = _DONE if project is None else _done_status(project[0])
-    return TicketClose(
-        system=SYSTEM,
-        ticket_id=ticket_id if is_known(ticket_id) else None,
-        directory=directory,
-        reopens=_plain(status) != done,
-    )
 
 
 def _start(cwd: Path, environment: Mapping[str, str]) -> Path:
@@ -219,7 +194,7 @@ def _is_closed(close: TicketClose, context: ProjectContext) -> bool | None:
     fields, directory = project
     path = _find_file(directory, close.ticket_id)
     if path is None:
-        return False if any(markdown_files(directory / "tasks")) else None
+        return False if files_in(directory / "tasks", ".md") else None
     document = read_document(path)
     if document is None:
         return None
@@ -231,7 +206,7 @@ def _find_file(directory: Path, typed: str) -> Path | None:
     """Find a task's file, such as ``task-7 - Title.md``, by its id as typed."""
     prefix, number = _parts(typed)
     for name in ("tasks", "completed", "archive/tasks"):
-        for path in markdown_files(directory / name):
+        for path in files_in(directory / name, ".md"):
             own_prefix, own_number = _parts(path.name.partition(" - ")[0])
             if number == own_number and prefix in {"", own_prefix}:
                 return path

@@ -1,17 +1,48 @@
 """Tool calls of a shell and of MCP servers, and the directories they name."""
 
 import os.path
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grove_core import ToolCall
-from grove_tickets.arguments import is_known
+from attrs import evolve
+
+from grove_core import (
+    CloseMatcher,
+    Confirmation,
+    ProjectContext,
+    TicketClose,
+    ToolCall,
+    ToolResult,
+)
+from grove_tickets.arguments import Arguments, is_known, parse
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
 
 _STORES: Final = frozenset({".beads", "_beads", ".git", ".tickets", ".tissue"})
+
+_GIT_FLAGS: Final = (
+    "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
+    "--attr-source",
+)  # fmt: skip
+
+
+def matchers(
+    system: str,
+    closes: Callable[[ToolCall, ProjectContext], Sequence[TicketClose]],
+    confirm: Callable[[TicketClose, ToolResult | None, ProjectContext], Confirmation],
+    *,
+    commands: Sequence[str],
+    tools: Sequence[str] = (),
+) -> list[CloseMatcher]:
+    """Look at commands of the shell and at tools of MCP servers that hold certain words."""
+    of_shell = CloseMatcher(
+        system=system, literals=tuple(commands), tools=("Bash",), match=closes, confirm=confirm
+    )
+    if not tools:
+        return [of_shell]
+    return [of_shell, evolve(of_shell, literals=tuple(tools), tools=("mcp__*",))]
 
 
 def shell_commands(call: ToolCall, *programs: str) -> list["Command"]:
@@ -45,6 +76,13 @@ def store_directory(
         named = Path(path or "")
         meant = str(named.parent) if named.name in _STORES else None
     return None if meant == os.path.normpath(call.cwd) else meant
+
+
+def behind_git(command: "Command") -> tuple[Arguments, str]:
+    """Return what ``git`` is told before its subcommand and from there on, and where it runs."""
+    overall = parse(command.words[1:], _GIT_FLAGS, interspersed=False)
+    moves = (value for flag, value in overall.options if flag == "-C")
+    return overall, str(Path(command.directory, *moves))
 
 
 def tool_of(call: ToolCall, *systems: str) -> str:

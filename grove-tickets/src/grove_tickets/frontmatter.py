@@ -8,6 +8,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from grove_tickets.files import read_file
+from grove_tickets.places import files_in
 
 _MAX_BYTES: Final = 262_144
 _FENCE: Final = "---"
@@ -38,20 +39,12 @@ def read_fields(path: Path) -> dict[str, Any]:
 def documents(directory: Path, word: str) -> Iterator[tuple[Path, Document]]:
     """Read the Markdown files of a directory that hold a word."""
     wanted = word.lower().encode()
-    for path in markdown_files(directory):
+    for path in files_in(directory, ".md"):
         content = read_file(path, _MAX_BYTES)
         if content is not None and wanted in content.lower():
             document = _parse(content)
             if document is not None:
                 yield path, document
-
-
-def markdown_files(directory: Path) -> Sequence[Path]:
-    """Name the Markdown files of a directory, in order; none when it cannot be read."""
-    try:
-        return sorted(path for path in directory.iterdir() if path.suffix == ".md")
-    except (OSError, ValueError):
-        return ()
 
 
 def _parse(content: bytes) -> Document | None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grove_core import (
@@ -17,10 +16,10 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import is_known, parse
-from grove_tickets.calls import shell_commands, store_directory
+from grove_tickets.arguments import known, parse
+from grove_tickets.calls import behind_git, matchers, shell_commands, store_directory
 from grove_tickets.outputs import confirmation, output_text, says_misuse
-from grove_tickets.places import exists, find_repository, first_line
+from grove_tickets.places import detected, exists, find_repository, first_line
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -28,10 +27,6 @@ if TYPE_CHECKING:
 grove_api = 2
 SYSTEM = "gitbug"
 _VERBS = {"close": False, "open": True}
-_GIT_FLAGS = (
-    "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
-    "--attr-source",
-)  # fmt: skip
 # Two places, by the tool's version.
 _SELECTED = ("git-bug/select/bugs", "git-bug/select")
 _SHORT_ID_LENGTH = 7
@@ -53,15 +48,8 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise closes of git-bug's bugs."""
-    return [
-        CloseMatcher(
-            system=SYSTEM,
-            literals=tuple(f"bug status {verb}" for verb in _VERBS),
-            tools=("Bash",),
-            match=closes,
-            confirm=confirm,
-        )
-    ]
+    commands = [f"bug status {verb}" for verb in _VERBS]
+    return matchers(SYSTEM, closes, confirm, commands=commands)
 
 
 def detect(context: ProjectContext) -> Detection | None:
@@ -69,10 +57,8 @@ def detect(context: ProjectContext) -> Detection | None:
     repository = find_repository(context.cwd)
     if repository is None:
         return None
-    for name in ("refs/bugs", "git-bug"):
-        if exists(repository.shared / name):
-            return Detection(marker=str(repository.shared / name))
-    return None
+    places = [repository.shared / name for name in ("refs/bugs", "git-bug")]
+    return detected(next((place for place in places if exists(place)), None))
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
@@ -97,12 +83,12 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
             found.append(
                 TicketClose(
                     system=SYSTEM,
-                    ticket_id=ticket_id if is_known(ticket_id) and ticket_id else None,
+                    ticket_id=known(ticket_id),
                     directory=store_directory(call, base, git_directory, context.environment),
                     reopens=_VERBS[verb],
                 )
             )
-    return tuple(found)
+    return found
 
 
 def confirm(
@@ -124,9 +110,7 @@ def _behind_git(command: "Command") -> tuple[Sequence[str], str, str | None]:
     git_directory = command.environment.get("GIT_DIR")
     if command.program != "git":
         return command.words[1:], command.directory, git_directory
-    overall = parse(command.words[1:], _GIT_FLAGS, interspersed=False)
-    moves = (value for flag, value in overall.options if flag == "-C")
-    base = str(Path(command.directory, *moves))
+    overall, base = behind_git(command)
     is_bug = overall.positionals[:1] == ("bug",) and not overall.has("-h", "--help")
     words = overall.positionals[1:] if is_bug else ()
     return words, base, overall.value("--git-dir") or git_directory

@@ -2,9 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
-
-from attrs import frozen
+from typing import TYPE_CHECKING
 
 from grove_core import (
     CloseMatcher,
@@ -19,26 +17,21 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import UNKNOWN, is_known, take_apart
-from grove_tickets.calls import shell_commands, text_of, tool_of
+from grove_tickets.arguments import UNKNOWN, is_known, known, take_apart
+from grove_tickets.calls import matchers, shell_commands, text_of, tool_of
 from grove_tickets.outputs import confirmation, json_objects, output_text, says_error, says_misuse
 from grove_tickets.places import branch_name, exists, find_repository
-from grove_tickets.states import DONE, is_done, state_name
+from grove_tickets.states import DoneSettings, is_done, state_name
+
+if TYPE_CHECKING:
+    from grove_tickets.shell import Command
 
 grove_api = 2
 SYSTEM = "jira"
-_SERVERS = ("jira", "atlassian")
 _TOOLS = frozenset({"transitionjiraissue", "jiratransitionissue", "transitionissue"})
 _MOVES = frozenset(
     f"{group} {verb}" for group in ("issue", "issues") for verb in ("move", "transition", "mv")
 )
-
-
-@frozen(kw_only=True)
-class JiraSettings:
-    """Section ``tickets.jira``."""
-
-    done: tuple[str, ...] = DONE
 
 
 @hookimpl
@@ -50,7 +43,7 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             detect=detect,
             current_ticket=current_ticket,
             enabled_when=EnabledWhen.OVERRIDDEN,
-            settings=JiraSettings,
+            settings=DoneSettings,
         )
     ]
 
@@ -58,32 +51,21 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise that issues are moved to a done state."""
-    return [
-        CloseMatcher(
-            system=SYSTEM,
-            literals=("jira move", "jira transition", "jira mv"),
-            tools=("Bash",),
-            match=closed_by_shell,
-            confirm=confirm,
-        ),
-        CloseMatcher(
-            system=SYSTEM,
-            literals=(
-                "issueIdOrKey transition",
-                "issue_key transition_name",
-                "issueKey transitionName",
-                "issue_key status",
-            ),
-            tools=("mcp__*",),
-            match=closed_by_server,
-            confirm=confirm,
-        ),
-    ]
+    commands = ("jira move", "jira transition", "jira mv")
+    tools = (
+        "issueIdOrKey transition",
+        "issue_key transition_name",
+        "issueKey transitionName",
+        "issue_key status",
+    )
+    return matchers(SYSTEM, closes, confirm, commands=commands, tools=tools)
 
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find the configuration of ``jira``."""
-    path = _configuration(context)
+    environment = context.environment
+    home = environment.get("XDG_CONFIG_HOME") or f"{environment.get('HOME', '')}/.config"
+    path = context.cwd / (environment.get("JIRA_CONFIG_FILE") or f"{home}/.jira/.config.yml")
     return Detection(marker=str(path) if exists(path) else "ticketing.overrides.jira")
 
 
@@ -95,33 +77,17 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     return None if found is None else Ticket(ticket_id=found[0], source=SYSTEM)
 
 
-def _configuration(context: ProjectContext) -> Path:
-    environment = context.environment
-    home = environment.get("XDG_CONFIG_HOME") or f"{environment.get('HOME', '')}/.config"
-    named = environment.get("JIRA_CONFIG_FILE") or f"{home}/.jira/.config.yml"
-    return Path(context.cwd, named)
-
-
-def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Return which issues a shell command would move to a done state, or back from one."""
-    found = []
-    for command in shell_commands(call, "jira", "acli"):
-        keys, state = _moved(command.program, command.words[1:])
-        if state and is_known(state):
-            found += [_change(key if is_known(key) else None, state, context) for key in keys]
-    return tuple(found)
-
-
-def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Return which issue a call of an MCP server of Jira would move to a done state, or back."""
-    tool = tool_of(call, *_SERVERS).lower().replace("_", "")
-    transition = call.input.get("transition")
-    fields = {**call.input, **(transition if isinstance(transition, dict) else {})}
-    state = text_of(fields, "name", "transition_name", "transitionName", "status", "transition")
-    key = text_of(call.input, "issueIdOrKey", "issue_key", "issueKey")
-    if tool not in _TOOLS or not key or not state or state.isdigit():
-        return ()
-    return [_change(key, state, context)]
+def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Return which issues a call would move to a done state, or back from one."""
+    moved = [_moved_by_server(call)]
+    if call.name == "Bash":
+        moved = [_moved_by_command(one) for one in shell_commands(call, "jira", "acli")]
+    return [
+        TicketClose(system=SYSTEM, ticket_id=known(key), reopens=not is_done(state, context))
+        for keys, state in moved
+        if state and is_known(state)
+        for key in keys
+    ]
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
@@ -129,18 +95,21 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
     return confirmation(result, printed=lambda answer: _says_done(answer, close.ticket_id, context))
 
 
-def _change(key: str | None, state: str, context: ProjectContext) -> TicketClose:
-    return TicketClose(system=SYSTEM, ticket_id=key, reopens=not is_done(state, _done(context)))
+def _moved_by_server(call: ToolCall) -> tuple[Sequence[str], str]:
+    """Return the issue that a tool of an MCP server of Jira moves, and its new state."""
+    tool = tool_of(call, "jira", "atlassian").lower().replace("_", "")
+    transition = call.input.get("transition")
+    fields = {**call.input, **(transition if isinstance(transition, dict) else {})}
+    state = text_of(fields, "name", "transition_name", "transitionName", "status", "transition")
+    key = text_of(call.input, "issueIdOrKey", "issue_key", "issueKey")
+    is_move = tool in _TOOLS and key != "" and not state.isdigit()
+    return ((key,), state) if is_move else ((), "")
 
 
-def _done(context: ProjectContext) -> tuple[str, ...]:
-    settings = context.settings
-    return settings.done if isinstance(settings, JiraSettings) else DONE
-
-
-def _moved(program: str, words: Sequence[str]) -> tuple[Sequence[str], str]:
+def _moved_by_command(command: "Command") -> tuple[Sequence[str], str]:
     """Return the issues that a command moves, and their new state."""
-    if program == "acli":
+    words = command.words[1:]
+    if command.program == "acli":
         valued = ("-k", "--key", "-s", "--status", "--jql", "--filter", "--from-file")
         name, arguments = take_apart(
             words, {"jira", "workitem"}, (), {"jira workitem transition": valued}
@@ -169,7 +138,7 @@ def _says_done(result: ToolResult, key: str | None, context: ProjectContext) -> 
         if state and (key is None or not moved or _is_same(key, moved))
     ]
     if states:
-        return is_done(states[-1], _done(context))
+        return is_done(states[-1], context)
     refused = re.search(r"(?m)^[^\w\n]*(?:Error:|Issue does not exist)", text) is not None
     return False if refused or says_misuse(text) or says_error(result) else None
 

@@ -1,10 +1,8 @@
 """Linear: issues moved to a state in which they are done."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-
-from attrs import frozen
 
 from grove_core import (
     CloseMatcher,
@@ -18,12 +16,12 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import UNKNOWN, is_known, take_apart
-from grove_tickets.calls import shell_commands, store_directory, text_of, tool_of
+from grove_tickets.arguments import UNKNOWN, is_known, known, take_apart
+from grove_tickets.calls import matchers, shell_commands, store_directory, text_of, tool_of
 from grove_tickets.files import read_file
 from grove_tickets.outputs import confirmation, json_objects, output_text, says_error, says_misuse
-from grove_tickets.places import branch_name, exists, find_repository
-from grove_tickets.states import DONE, is_done, state_name
+from grove_tickets.places import branch_name, detected, exists, find_repository
+from grove_tickets.states import DoneSettings, is_done, state_name
 
 grove_api = 2
 SYSTEM = "linear"
@@ -31,6 +29,10 @@ _NAMES = ("linear.toml", ".linear.toml")
 _TOOLS = frozenset({"update_issue", "save_issue"})
 _MAX_CONFIG_BYTES = 65536
 _UPDATES = frozenset({"issue update", "i update"})
+_STATE_ID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]+){4}"
+_Update = tuple[str, str, str | None]
+"""An issue, its new state, and the directory that is meant."""
+
 _UPDATE_FLAGS = (
     "-s", "--state", "-a", "--assignee", "-p", "--parent", "-d", "--description",
     "--description-file", "-l", "--label", "-t", "--title", "--due-date", "--priority",
@@ -38,51 +40,28 @@ _UPDATE_FLAGS = (
 )  # fmt: skip
 
 
-@frozen(kw_only=True)
-class LinearSettings:
-    """Section ``tickets.linear``."""
-
-    done: tuple[str, ...] = DONE
-
-
 @hookimpl
 def grove_ticket_probes() -> Sequence[TicketProbe]:
     """Offer Linear."""
+    settings = DoneSettings
     return [
-        TicketProbe(
-            name=SYSTEM,
-            detect=detect,
-            current_ticket=current_ticket,
-            settings=LinearSettings,
-        )
+        TicketProbe(name=SYSTEM, detect=detect, current_ticket=current_ticket, settings=settings)
     ]
 
 
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise that issues are moved to a done state."""
-    return [
-        CloseMatcher(
-            system=SYSTEM,
-            literals=("linear update",),
-            tools=("Bash",),
-            match=closed_by_shell,
-            confirm=confirm,
-        ),
-        CloseMatcher(
-            system=SYSTEM,
-            literals=("id state",),
-            tools=("mcp__*",),
-            match=closed_by_server,
-            confirm=confirm,
-        ),
-    ]
+    return matchers(SYSTEM, closes, confirm, commands=("linear update",), tools=("id state",))
 
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find the project's configuration of ``linear``."""
-    found = next((path for path in _configurations(context) if exists(path)), None)
-    return None if found is None else Detection(marker=str(found))
+    paths = [context.cwd / name for name in _NAMES]
+    repository = find_repository(context.cwd)
+    if repository is not None:
+        paths += [repository.top / name for name in (*_NAMES, ".config/linear.toml")]
+    return detected(next((path for path in paths if exists(path)), None))
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
@@ -95,37 +74,38 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     return None if found is None else Ticket(ticket_id=found[1].upper(), source=SYSTEM)
 
 
-def _configurations(context: ProjectContext) -> Sequence[Path]:
-    paths = [context.cwd / name for name in _NAMES]
-    repository = find_repository(context.cwd)
-    if repository is not None:
-        paths += [repository.top / name for name in (*_NAMES, ".config/linear.toml")]
-    return paths
+def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Return which issues a call would move to a done state, or back from one."""
+    updates = _updates_by_shell if call.name == "Bash" else _updates_by_server
+    return [
+        TicketClose(
+            system=SYSTEM,
+            ticket_id=known(ticket_id),
+            directory=directory,
+            reopens=not is_done(state, context),
+        )
+        for ticket_id, state, directory in updates(call, context.environment)
+        # Of a state that is named by its id, nothing is known.
+        if state and is_known(state) and not re.fullmatch(_STATE_ID, state)
+    ]
 
 
-def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Return which issues a shell command would move to a done state, or back from one."""
-    found: list[TicketClose] = []
+def _updates_by_shell(call: ToolCall, environment: Mapping[str, str]) -> Iterator[_Update]:
     valued = dict.fromkeys(_UPDATES, _UPDATE_FLAGS)
     for command in shell_commands(call, "linear"):
         name, arguments = take_apart(command.words[1:], {"issue", "i"}, ("-w", "--project"), valued)
-        state = arguments.value("-s", "--state")
-        if name not in _UPDATES or not state or arguments.has("-h", "--help"):
-            continue
-        # Without an id, the branch names the issue.
-        ticket_id = (*arguments.positionals, UNKNOWN)[0]
-        directory = store_directory(call, command.directory, None, context.environment)
-        found += _changes(ticket_id if is_known(ticket_id) else None, state, directory, context)
-    return tuple(found)
+        if name in _UPDATES and not arguments.has("-h", "--help"):
+            # Without an id, the branch names the issue.
+            ticket_id = (*arguments.positionals, UNKNOWN)[0]
+            directory = store_directory(call, command.directory, None, environment)
+            yield ticket_id, arguments.value("-s", "--state") or "", directory
 
 
-def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Return which issue a call of an MCP server of Linear would move to a done state, or back."""
+def _updates_by_server(call: ToolCall, _environment: Mapping[str, str]) -> Iterator[_Update]:
     tool = tool_of(call, SYSTEM).removeprefix("linear_")
     ticket_id = text_of(call.input, "id")
-    if tool not in _TOOLS or not ticket_id:
-        return ()
-    return _changes(ticket_id, text_of(call.input, "state"), None, context)
+    if tool in _TOOLS and ticket_id:
+        yield ticket_id, text_of(call.input, "state"), None
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
@@ -133,24 +113,7 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
     return confirmation(result, printed=lambda answer: _says_done(close, answer, context))
 
 
-def _changes(
-    ticket_id: str | None, state: str, directory: str | None, context: ProjectContext
-) -> Sequence[TicketClose]:
-
-    # Of a state that is named by its id, nothing is known.
-    if not state or not is_known(state) or re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]+){4}", state):
-        return ()
-    reopens = not is_done(state, _done(context))
-    return [TicketClose(system=SYSTEM, ticket_id=ticket_id, directory=directory, reopens=reopens)]
-
-
-def _done(context: ProjectContext) -> tuple[str, ...]:
-    settings = context.settings
-    return settings.done if isinstance(settings, LinearSettings) else DONE
-
-
 def _configured_team(context: ProjectContext) -> str:
-    from pathlib import Path
 
     detection = detect(context)
     if detection is None:
@@ -164,7 +127,7 @@ def _configured_team(context: ProjectContext) -> str:
 def _says_done(close: TicketClose, result: ToolResult, context: ProjectContext) -> bool | None:
 
     said = [
-        is_done(state_name(one), _done(context))
+        is_done(state_name(one), context)
         for one in json_objects(result)
         if _is_meant(close.ticket_id, one) and state_name(one)
     ]

@@ -2,16 +2,16 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from grove_core import Confirmation, ToolResult
 
 _MAX_DEPTH: Final = 20
 _MAX_VALUES: Final = 100
-_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
-_JSON_START: Final = re.compile(r"(?m)^[^\S\n]*(?=[\[{])")
-_MISUSE: Final = re.compile(
+_COLOUR: Final = r"\x1b\[[0-9;]*m"
+_JSON_START: Final = r"(?m)^[^\S\n]*(?=[\[{])"
+_MISUSE: Final = (
     r"(?im)^[^\w\n]*(?:error:? +)?(?:unknown (?:shorthand )?(?:flag|command|option)\b"
     r"|unexpected argument\b|unrecognized (?:argument|option|subcommand)\b|accepts .*\barg\(s\)"
     r"|To get started with GitHub CLI, please run: |The tool needs a Jira API token to function)"
@@ -23,7 +23,7 @@ _MISUSE: Final = re.compile(
 def output_text(result: ToolResult) -> str:
     """Return all text that a call printed, on either stream, without colours."""
     values = (result.response, result.error)
-    return _COLOUR.sub("", "\n".join(part for value in values for part in _texts(value)))
+    return re.sub(_COLOUR, "", "\n".join(part for value in values for part in _texts(value)))
 
 
 def says_error(result: ToolResult) -> bool:
@@ -33,7 +33,7 @@ def says_error(result: ToolResult) -> bool:
 
 def says_misuse(text: str) -> bool:
     """Return whether a tool did nothing: it is not there, has no login or was not understood."""
-    return _MISUSE.search(text) is not None
+    return re.search(_MISUSE, text) is not None
 
 
 def json_objects(result: ToolResult) -> Iterator[dict[str, Any]]:
@@ -52,10 +52,10 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:  # noqa: ANN401 - any J
 
 
 def _embedded(text: str) -> Iterator[Any]:
-    decoder = json.JSONDecoder()
+    decoder, start = json.JSONDecoder(), re.compile(_JSON_START)
     position = 0
     for _ in range(_MAX_VALUES):
-        match = _JSON_START.search(text, position)
+        match = start.search(text, position)
         if match is None:
             break
         try:
@@ -72,6 +72,11 @@ def _objects(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:  # noqa: A
             yield value
         for item in value.values() if isinstance(value, dict) else value:
             yield from _objects(item, depth + 1)
+
+
+def said_last(said: Sequence[bool], ticket_id: str | None) -> bool:
+    """Return what was said of a ticket last, or of any where the ticket is not known."""
+    return any(said) if ticket_id is None else said[-1]
 
 
 def confirmation(

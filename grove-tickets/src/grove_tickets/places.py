@@ -6,6 +6,7 @@ from typing import Final
 
 from attrs import frozen
 
+from grove_core import Detection
 from grove_tickets.files import read_file
 
 _MAX_POINTER_BYTES: Final = 4096
@@ -35,6 +36,11 @@ def find_upwards(start: Path, *names: str) -> Path | None:
             if exists(path):
                 return path
     return None
+
+
+def detected(path: Path | None) -> Detection | None:
+    """Return that a path was found, if it was."""
+    return None if path is None else Detection(marker=str(path))
 
 
 def find_repository(cwd: Path) -> Repository | None:
@@ -84,6 +90,22 @@ def is_directory(path: Path) -> bool:
         return path.is_dir()
     except (OSError, ValueError):
         return False
+
+
+def files_in(directory: Path, ending: str) -> list[Path]:
+    """Name the files of a directory with an ending, in order; none when it cannot be read."""
+    try:
+        return sorted(path for path in directory.iterdir() if path.suffix == ending)
+    except (OSError, ValueError):
+        return []
+
+
+def changed_at(path: Path) -> float:
+    """Return when a file was written; long ago when it cannot be looked at."""
+    try:
+        return path.stat().st_mtime
+    except (OSError, ValueError):
+        return 0
 
 
 def real_path(path: Path) -> Path:

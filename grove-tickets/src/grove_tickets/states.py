@@ -1,6 +1,6 @@
 """Names of the states in which work on a ticket is over."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from attrs import frozen
@@ -28,6 +28,17 @@ DONE: Final = (
 
 
 @frozen(kw_only=True)
+class DoneSettings:
+    """Settings of a system whose states have names of its own.
+
+    Attributes:
+        done: Names of the states in which work on a ticket is over.
+    """
+
+    done: tuple[str, ...] = DONE
+
+
+@frozen(kw_only=True)
 class CancelledSettings:
     """Settings of a system in which a ticket can be dropped without being done.
 
@@ -47,9 +58,11 @@ def counts_cancelled(context: ProjectContext) -> bool:
 _DROPPED: Final = str.maketrans({"'": "", "\u2019": "", "_": " ", "-": " "})
 
 
-def is_done(state: str, done: Iterable[str]) -> bool:
-    """Return whether work is over in a state."""
-    return _plain(state) in {_plain(name) for name in done}
+def is_done(state: str, context: ProjectContext) -> bool:
+    """Return whether work is over in a state, by the settings of a system."""
+    settings = context.settings
+    done = settings.done if isinstance(settings, DoneSettings) else DONE
+    return _plain(state) in map(_plain, done)
 
 
 def state_name(issue: Mapping[str, Any]) -> str:

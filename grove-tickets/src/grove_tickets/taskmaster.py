@@ -1,6 +1,5 @@
 """Taskmaster (``task-master-ai``): tasks in ``.taskmaster/tasks/tasks.json``, a list per tag."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +16,11 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import is_known, parse
-from grove_tickets.calls import shell_commands, store_directory, text_of, tool_of
-from grove_tickets.files import read_file
+from grove_tickets.arguments import known, parse
+from grove_tickets.calls import matchers, shell_commands, store_directory, text_of, tool_of
 from grove_tickets.outputs import confirmation, json_objects, says_error
-from grove_tickets.places import exists, find_upwards
-from grove_tickets.records import text_field
+from grove_tickets.places import detected, exists, find_upwards
+from grove_tickets.records import objects, read_json, text_field, ticket_of
 from grove_tickets.states import CancelledSettings, counts_cancelled
 
 if TYPE_CHECKING:
@@ -50,7 +48,6 @@ _FLAGS = (
     "-i", "--id", "-s", "--status", "-f", "--format", "-p", "--project", "--file", "--tag",
 )  # fmt: skip
 _DEFAULT_TAG = "master"
-_MAX_BYTES = 16 * 1024 * 1024
 
 
 @hookimpl
@@ -70,28 +67,13 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise closes of Taskmaster's tasks."""
-    return [
-        CloseMatcher(
-            system=SYSTEM,
-            literals=("set-status", "task-master status"),
-            tools=("Bash",),
-            match=closes,
-            confirm=confirm,
-        ),
-        CloseMatcher(
-            system=SYSTEM,
-            literals=("id status",),
-            tools=("mcp__*",),
-            match=closes,
-            confirm=confirm,
-        ),
-    ]
+    commands = ("set-status", "task-master status")
+    return matchers(SYSTEM, closes, confirm, commands=commands, tools=("id status",))
 
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find a project of Taskmaster."""
-    marker = find_upwards(context.cwd, *_MARKERS)
-    return None if marker is None else Detection(marker=str(marker))
+    return detected(find_upwards(context.cwd, *_MARKERS))
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
@@ -99,15 +81,8 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     root = _find_root(context.cwd)
     tasks = [] if root is None else _tasks(root, _current_tag(root, context))
     started = [task for task in tasks if task.get("status") == "in-progress"]
-    if not started:
-        return None
-    task = max(started, key=lambda one: text_field(one, "updatedAt"))
-    return Ticket(
-        ticket_id=str(task.get("id")),
-        source=SYSTEM,
-        title=text_field(task, "title"),
-        description=text_field(task, "description"),
-    )
+    task = max(started, key=lambda one: text_field(one, "updatedAt"), default=None)
+    return ticket_of(task, SYSTEM)
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
@@ -117,7 +92,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     return tuple(
         TicketClose(
             system=SYSTEM,
-            ticket_id=ticket_id if is_known(ticket_id) else None,
+            ticket_id=known(ticket_id),
             directory=directory,
             reopens=status in _SETS_UNFINISHED,
         )
@@ -218,29 +193,18 @@ def _named_tag(result: ToolResult | None) -> str | None:
 
 
 def _current_tag(root: Path, context: ProjectContext) -> str:
-    state = _read_json(root / ".taskmaster/state.json")
+    state = read_json(root / ".taskmaster/state.json")
     named = text_field(state, "currentTag") if isinstance(state, dict) else ""
     return context.environment.get("TASKMASTER_TAG") or named or _DEFAULT_TAG
 
 
 def _tasks(root: Path, tag: str) -> list[dict[str, Any]]:
     """Read the tasks of a tag; lists of old versions have no tags."""
-    stored = next((one for one in (_read_json(root / name) for name in _TASKS) if one), None)
+    stored = next((one for one in (read_json(root / name) for name in _TASKS) if one), None)
     tagged = stored.get(tag, stored) if isinstance(stored, dict) else None
-    tasks = tagged.get("tasks") if isinstance(tagged, dict) else None
-    return [task for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
+    return objects(tagged.get("tasks")) if isinstance(tagged, dict) else []
 
 
 def _find(tasks: object, number: str) -> dict[str, Any] | None:
     """Find a task by its id, which is a number or its text."""
-    for task in tasks if isinstance(tasks, list) else ():
-        if isinstance(task, dict) and str(task.get("id")) == number:
-            return task
-    return None
-
-
-def _read_json(path: Path) -> object:
-    try:
-        return json.loads(read_file(path, _MAX_BYTES) or b"")
-    except (ValueError, RecursionError):
-        return None
+    return next((task for task in objects(tasks) if str(task.get("id")) == number), None)

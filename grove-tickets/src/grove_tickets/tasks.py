@@ -1,8 +1,6 @@
 """Claude Code's own tasks and to-dos."""
 
-import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +17,13 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.files import read_file
+from grove_tickets.calls import text_of
+from grove_tickets.places import detected, files_in
+from grove_tickets.records import objects, read_json, text_field
 
 grove_api = 2
 SYSTEM = "tasks"
 _OPEN = frozenset({"pending", "in_progress"})
-_MAX_BYTES = 1024 * 1024
 
 
 @hookimpl
@@ -58,10 +57,8 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find the session's list of tasks."""
-    directory = _list_directory(context)
-    if directory is None or next(_task_files(directory), None) is None:
-        return None
-    return Detection(marker=str(directory))
+    files = _task_files(context)
+    return detected(files[0].parent if files else None)
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
@@ -74,8 +71,8 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     return Ticket(
         ticket_id=started[0],
         source=SYSTEM,
-        title=_text(task, "subject"),
-        description=_text(task, "description"),
+        title=text_field(task, "subject"),
+        description=text_field(task, "description"),
     )
 
 
@@ -84,14 +81,15 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  #
     fields = dict(call.input)
     ticket_id: str | None = None
     title = ""
-    status = _text(fields, "status")
+    status = text_field(fields, "status")
+    task = text_of(fields, "task_id" if call.name == "TaskCompleted" else "taskId")
     match call.name:
-        case "TaskUpdate" if status == "completed" and _id(fields.get("taskId")):
-            ticket_id, title = _id(fields["taskId"]), _text(fields, "subject")
-        case "TaskUpdate" if status in _OPEN and _id(fields.get("taskId")):
-            return (TicketClose(system=SYSTEM, ticket_id=_id(fields["taskId"]), reopens=True),)
-        case "TaskCompleted" if _id(fields.get("task_id")):
-            ticket_id, title = _id(fields["task_id"]), _text(fields, "task_subject")
+        case "TaskUpdate" if status == "completed" and task:
+            ticket_id, title = task, text_field(fields, "subject")
+        case "TaskUpdate" if status in _OPEN and task:
+            return (TicketClose(system=SYSTEM, ticket_id=task, reopens=True),)
+        case "TaskCompleted" if task:
+            ticket_id, title = task, text_field(fields, "task_subject")
         case "TodoWrite" if _completed(fields.get("todos")):
             pass
         case _:
@@ -123,7 +121,7 @@ def _confirm_from_list(ticket_id: str, context: ProjectContext, *, stored: bool)
     tasks = _read_tasks(context)
     if tasks is None:
         return Confirmation.YES
-    unfinished = {number for number, task in tasks.items() if _text(task, "status") in _OPEN}
+    unfinished = {number for number, task in tasks.items() if text_field(task, "status") in _OPEN}
     if not stored:
         unfinished.discard(ticket_id)
     return Confirmation.NO if unfinished else Confirmation.YES
@@ -141,20 +139,8 @@ def _confirm_todos(response: Any) -> Confirmation:  # noqa: ANN401 - any JSON
 
 def _completed(todos: Any) -> list[str]:  # noqa: ANN401 - any JSON
     """Return the contents of the to-dos that are completed."""
-    if not isinstance(todos, list):
-        return []
-    items = [todo for todo in todos if isinstance(todo, dict)]
-    return [_text(todo, "content") for todo in items if todo.get("status") == "completed"]
-
-
-def _id(value: Any) -> str:  # noqa: ANN401 - any JSON
-    is_id = isinstance(value, str | int) and not isinstance(value, bool)
-    return str(value) if is_id else ""
-
-
-def _text(fields: dict[str, Any], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
+    done = [todo for todo in objects(todos) if todo.get("status") == "completed"]
+    return [text_field(todo, "content") for todo in done]
 
 
 def _list_directory(context: ProjectContext) -> Path | None:
@@ -167,26 +153,13 @@ def _list_directory(context: ProjectContext) -> Path | None:
     return Path(root or f"{home}/.claude", "tasks", name)
 
 
-def _task_files(directory: Path) -> Iterator[Path]:
-    try:
-        with os.scandir(directory) as entries:
-            for entry in entries:
-                path = Path(entry.path)
-                if path.suffix == ".json" and path.stem.isdigit():
-                    yield path
-    except (OSError, ValueError):
-        return
+def _task_files(context: ProjectContext) -> list[Path]:
+    directory = _list_directory(context)
+    files = [] if directory is None else files_in(directory, ".json")
+    return [path for path in files if path.stem.isdigit()]
 
 
 def _read_tasks(context: ProjectContext) -> dict[str, dict[str, Any]] | None:
     """Read the session's tasks by number; ``None`` when there is nothing to read."""
-    directory = _list_directory(context)
-    tasks = {}
-    for path in () if directory is None else _task_files(directory):
-        try:
-            task = json.loads(read_file(path, _MAX_BYTES) or b"")
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(task, dict):
-            tasks[path.stem] = task
-    return tasks or None
+    tasks = {path.stem: read_json(path) for path in _task_files(context)}
+    return {number: task for number, task in tasks.items() if isinstance(task, dict)} or None

@@ -1,6 +1,5 @@
 """Taskwarrior: a person's own tasks, the same in every directory; nothing to do with go-task."""
 
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -20,12 +19,12 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import is_known
+from grove_tickets.arguments import is_known, known
 from grove_tickets.asking import CURRENT_SECONDS, STATUS_SECONDS, ask
-from grove_tickets.calls import shell_commands
+from grove_tickets.calls import matchers, shell_commands
 from grove_tickets.outputs import confirmation, output_text
-from grove_tickets.places import exists
-from grove_tickets.records import list_field, text_field
+from grove_tickets.places import detected, exists
+from grove_tickets.records import from_json, list_field, objects, text_field
 
 grove_api = 2
 SYSTEM = "taskwarrior"
@@ -40,12 +39,12 @@ _READING: Final = (
     "rc.hooks=off",
     "rc.json.array=on",
 )
-_OVERRIDE: Final = re.compile(r"rc(\.[\w.]+)?[:=].*", re.DOTALL)
-_NUMBERS: Final = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*")
-_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f-]{0,27})?")
-_NAMED: Final = re.compile(r"(?:id|uuid)[:=]([0-9a-f,-]+)")
-_FILTER: Final = re.compile(r"\+[A-Za-z_].*|-[A-Za-z_].+|[\w.]+[:=].*|/.+/|[()].*", re.DOTALL)
-_STATUS: Final = re.compile(r"(?:status|statu|stat)[:=](.*)", re.DOTALL)
+_OVERRIDE: Final = r"(?s)rc(\.[\w.]+)?[:=].*"
+_NUMBERS: Final = r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*"
+_UUID: Final = r"[0-9a-f]{8}(-[0-9a-f-]{0,27})?"
+_NAMED: Final = r"(?:id|uuid)[:=]([0-9a-f,-]+)"
+_FILTER: Final = r"(?s)\+[A-Za-z_].*|-[A-Za-z_].+|[\w.]+[:=].*|/.+/|[()].*"
+_STATUS: Final = r"(?s)(?:status|statu|stat)[:=](.*)"
 _COMPLETED: Final = "completed"
 _OPEN: Final = frozenset({"pending", "waiting"})
 _COMMANDS: Final = (
@@ -65,12 +64,10 @@ _COMMANDS: Final = (
 @hookimpl
 def grove_ticket_probes() -> Sequence[TicketProbe]:
     """Offer Taskwarrior, whose files lie in the home directory and tell nothing of a project."""
+    overridden = EnabledWhen.OVERRIDDEN
     return [
         TicketProbe(
-            name=SYSTEM,
-            detect=detect,
-            current_ticket=current_ticket,
-            enabled_when=EnabledWhen.OVERRIDDEN,
+            name=SYSTEM, detect=detect, current_ticket=current_ticket, enabled_when=overridden
         )
     ]
 
@@ -78,15 +75,8 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise completed tasks."""
-    return [
-        CloseMatcher(
-            system=SYSTEM,
-            literals=("task done", "task don", "task do", "task status", "task statu", "task stat"),
-            tools=("Bash",),
-            match=closes,
-            confirm=confirm,
-        )
-    ]
+    names = ("done", "don", "do", "status", "statu", "stat")
+    return matchers(SYSTEM, closes, confirm, commands=[f"task {name}" for name in names])
 
 
 def detect(context: ProjectContext) -> Detection | None:
@@ -95,7 +85,7 @@ def detect(context: ProjectContext) -> Detection | None:
     paths = _configurations(context)
     paths += [context.cwd / data] if data else []
     paths += [Path(home, ".task")] if home else []
-    return next((Detection(marker=str(path)) for path in paths if exists(path)), None)
+    return detected(next((path for path in paths if exists(path)), None))
 
 
 def _configurations(context: ProjectContext) -> list[Path]:
@@ -108,11 +98,10 @@ def _configurations(context: ProjectContext) -> list[Path]:
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which task is active: the one that was started last, if there are several."""
     active = _ask("+ACTIVE", context, CURRENT_SECONDS)
-    if not active:
+    task = max(active, key=lambda one: text_field(one, "start"), default=None)
+    if task is None:
         return None
-    task = max(active, key=lambda one: text_field(one, "start"))
-    annotations = task.get("annotations")
-    notes = [one for one in annotations if isinstance(one, dict)] if annotations else []
+    notes = objects(task.get("annotations"))
     return Ticket(
         ticket_id=str(task.get("id") or text_field(task, "uuid")),
         source=SYSTEM,
@@ -128,9 +117,7 @@ def closes(
 ) -> Sequence[TicketClose]:
     """Return which tasks a shell command would complete or open again."""
     return tuple(
-        TicketClose(
-            system=SYSTEM, ticket_id=one if is_known(one) and one else None, reopens=reopens
-        )
+        TicketClose(system=SYSTEM, ticket_id=known(one), reopens=reopens)
         for command in shell_commands(call, "task")
         for one, reopens in _changed_by(command.words[1:])
     )
@@ -149,7 +136,7 @@ def _changed_by(words: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Return the ids whose status a command line sets, empty for a filter, and whether it opens."""
     # What stands behind `--` is text to Taskwarrior, and to go-task arguments of another program.
     words = words[: words.index("--")] if "--" in words else words
-    words = [word for word in words if not _OVERRIDE.fullmatch(word)]
+    words = [word for word in words if not re.fullmatch(_OVERRIDE, word)]
     at = next((at for at, word in enumerate(words) if _command(word)), len(words))
     before = words[:at]
     command, behind = (_command(words[at]), words[at + 1 :]) if at < len(words) else ("", [])
@@ -174,7 +161,7 @@ def _command(word: str) -> str:
 
 def _status_set(words: Sequence[str]) -> str | None:
     """Return the status among the changes of ``modify``, if it is a completed or an open one."""
-    matches = [_STATUS.fullmatch(word) for word in words]
+    matches = [re.fullmatch(_STATUS, word) for word in words]
     statuses = [match[1] for match in matches if match is not None]
     return statuses[-1] if statuses and statuses[-1] in {_COMPLETED, *_OPEN} else None
 
@@ -184,16 +171,16 @@ def _meant(words: Sequence[str]) -> Sequence[str]:
     ids = _ids(words)
     if ids:
         return ids
-    is_filter = any(_FILTER.fullmatch(word) or not is_known(word) for word in words)
+    is_filter = any(re.fullmatch(_FILTER, word) or not is_known(word) for word in words)
     return [""] if is_filter else ()
 
 
 def _ids(words: Sequence[str]) -> Sequence[str]:
     found: list[str] = []
     for word in words:
-        if _NUMBERS.fullmatch(word):
+        if re.fullmatch(_NUMBERS, word):
             found += [one for part in word.split(",") for one in _numbers_in(part)]
-        elif _UUID.fullmatch(word) or _NAMED.fullmatch(word) or not is_known(word):
+        elif re.fullmatch(_UUID, word) or re.fullmatch(_NAMED, word) or not is_known(word):
             found.append(word)
     return found
 
@@ -225,7 +212,7 @@ def _says_completed(text: str, ticket_id: str | None) -> bool | None:
 
 def _stored_as_completed(close: TicketClose, context: ProjectContext) -> bool | None:
     uuid = (close.ticket_id or "").removeprefix("uuid:")
-    if not _UUID.fullmatch(uuid):
+    if not re.fullmatch(_UUID, uuid):
         return None
     tasks = _ask(f"uuid:{uuid}", context, STATUS_SECONDS)
     return text_field(tasks[0], "status") == _COMPLETED if len(tasks) == 1 else None
@@ -240,8 +227,4 @@ def _ask(wanted: str, context: ProjectContext, seconds: float) -> Sequence[dict[
         # Without a configuration, the program would write one.
         environment = {**environment, "TASKRC": os.devnull}
     output = ask("task", (*_READING, wanted, "export"), context.cwd, environment, seconds)
-    try:
-        answer = json.loads(output)
-    except (ValueError, RecursionError):
-        return ()
-    return [one for one in answer if isinstance(one, dict)] if isinstance(answer, list) else ()
+    return objects(from_json(output))

@@ -16,10 +16,10 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import is_known, parse
-from grove_tickets.calls import shell_commands, store_directory
+from grove_tickets.arguments import known, parse
+from grove_tickets.calls import matchers, shell_commands, store_directory
 from grove_tickets.outputs import confirmation
-from grove_tickets.places import is_directory
+from grove_tickets.places import detected, is_directory
 from grove_tickets.records import records, text_field, ticket_of
 from grove_tickets.states import CancelledSettings, counts_cancelled
 
@@ -53,17 +53,12 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise closes of tissue's issues."""
-    return [
-        CloseMatcher(
-            system=SYSTEM, literals=("tissue",), tools=("Bash",), match=closes, confirm=confirm
-        )
-    ]
+    return matchers(SYSTEM, closes, confirm, commands=("tissue",))
 
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find tissue's store."""
-    store = next(_stores(context.cwd, context), None)
-    return None if store is None else Detection(marker=str(store))
+    return detected(next(_stores(context.cwd, context), None))
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
@@ -71,9 +66,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     store = next(_stores(context.cwd, context), None)
     issues = [] if store is None else _read_issues(store).values()
     started = [issue for issue in issues if issue.get("status") == "in_progress"]
-    if not started:
-        return None
-    issue = max(started, key=_updated_at)
+    issue = max(started, key=_updated_at, default=None)
     return ticket_of(issue, SYSTEM, description="body", labels="tags")
 
 
@@ -81,13 +74,19 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issues a shell command would close or open again."""
     found = []
     for command in shell_commands(call, SYSTEM):
-        store, change = _change_of(command)
-        is_dropped = change is not None and change[1] == _DUPLICATE
-        if change is not None and (not is_dropped or counts_cancelled(context)):
+        store, ticket_id, status = _change_of(command)
+        counts = status in {_CLOSED, *_UNFINISHED}
+        if ticket_id and (counts or (status == _DUPLICATE and counts_cancelled(context))):
             store = store or command.environment.get("TISSUE_STORE")
-            directory = store_directory(call, command.directory, store, context.environment)
-            found.append(_close(*change, directory))
-    return tuple(found)
+            found.append(
+                TicketClose(
+                    system=SYSTEM,
+                    ticket_id=known(ticket_id),
+                    directory=store_directory(call, command.directory, store, context.environment),
+                    reopens=status in _UNFINISHED,
+                )
+            )
+    return found
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
@@ -95,55 +94,31 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
     return confirmation(result, lambda: _is_finished(close, context))
 
 
-def _close(ticket_id: str, status: str, directory: str | None) -> TicketClose:
-    known = ticket_id if is_known(ticket_id) else None
-    return TicketClose(
-        system=SYSTEM, ticket_id=known, directory=directory, reopens=status in _UNFINISHED
-    )
-
-
-def _change_of(command: "Command") -> tuple[str | None, tuple[str, str] | None]:
-    """Give the store that a command names, and the issue whose status it sets, with the status."""
+def _change_of(command: "Command") -> tuple[str | None, str, str]:
+    """Return the store that a command names, the issue whose status it sets, and the status."""
     overall = parse(command.words[1:], {"--store"}, interspersed=False)
-    store = overall.value("--store")
+    nothing = overall.value("--store"), "", ""
     if any(flag != "--store" for flag, _ in overall.options):
-        return store, None
-    match overall.positionals:
-        case ("status", *rest):
-            return store, _changed_by_status(rest)
-        case ("edit", *rest):
-            return store, _changed_by_edit(rest)
-        case _:
-            return store, None
-
-
-def _changed_by_status(words: Sequence[str]) -> tuple[str, str] | None:
-    positionals = [word for word in words if word not in _BOOLEAN_FLAGS]
-    match positionals:
-        case (ticket_id, status) if not ticket_id.startswith("-"):
-            return _known_change(ticket_id, status)
-        case _:
-            return None
-
-
-def _known_change(ticket_id: str, status: str) -> tuple[str, str] | None:
-    return (ticket_id, status) if status in {_CLOSED, _DUPLICATE, *_UNFINISHED} else None
-
-
-def _changed_by_edit(words: Sequence[str]) -> tuple[str, str] | None:
-    """Read ``edit ID --status STATUS``; the tool takes no ``--flag=value`` and no other flag."""
-    rest = iter(words)
-    status = ""
-    positionals = []
-    for word in rest:
-        if word in _EDIT_FLAGS:
-            value = next(rest, "")
-            status = value if word == "--status" else status
+        return nothing
+    positionals: list[str] = []
+    flags: dict[str, str] = {}
+    verb, *rest = overall.positionals or ("",)
+    words = iter(rest)
+    # The tool takes no `--flag=value`, and refuses flags that it does not know.
+    for word in words:
+        if verb == "edit" and word in _EDIT_FLAGS:
+            flags[word] = next(words, "")
         elif word.startswith("-") and word not in _BOOLEAN_FLAGS:
-            return None
+            return nothing
         elif word not in _BOOLEAN_FLAGS:
             positionals.append(word)
-    return _known_change(positionals[0], status) if len(positionals) == 1 else None
+    match verb, positionals:
+        case "status", [ticket_id, status]:
+            return nothing[0], ticket_id, status
+        case "edit", [ticket_id]:
+            return nothing[0], ticket_id, flags.get("--status", "")
+        case _:
+            return nothing
 
 
 def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:
@@ -177,10 +152,10 @@ def _is_finished(close: TicketClose, context: ProjectContext) -> bool | None:
     return False if has_issues and not may_be_there else None
 
 
-def _read_issues(store: Path, word: str = "") -> dict[str, dict[str, Any]]:
-    """Read the latest revision of each issue whose lines hold a word."""
+def _read_issues(store: Path) -> dict[str, dict[str, Any]]:
+    """Read the latest revision of each issue."""
     issues: dict[str, dict[str, Any]] = {}
-    for record in records(store / "issues.jsonl", word):
+    for record in records(store / "issues.jsonl"):
         ticket_id = text_field(record, "id")
         if record.get("type") == "issue" and ticket_id:
             before = issues.get(ticket_id)

@@ -13,7 +13,6 @@ _PLAIN: Final = re.compile(r"[^ \t\n;&|<>()'\"\\$`]++")
 _PLAIN_IN_QUOTES: Final = re.compile(r"[^\"\\$`]++")
 _PLAIN_IN_HEREDOC: Final = re.compile(r"[^\\$`]++")
 _PLAIN_IN_BRACES: Final = re.compile(r"[^}'\"\\$`]++")
-_PLAIN_IN_QUOTED_BRACES: Final = re.compile(r"[^}\"\\$`]++")
 _PLAIN_IN_PARENTHESES: Final = re.compile(r"[^()'\"\\$`]++")
 _BACKQUOTED: Final = re.compile(r"`((?:[^`\\]++|\\.)*+)`", re.DOTALL)
 _RAW: Final = re.compile(r"'([^']*+)'")
@@ -251,18 +250,22 @@ class WordReader(ABC):
 
     def _braced(self, *, quoted: bool) -> Word:
         """Read on to a closing brace and past it."""
-        plain = _PLAIN_IN_QUOTED_BRACES if quoted else _PLAIN_IN_BRACES
         parts: list[Part] = []
         with self.budget:
             while not self.starts("}"):
                 self.budget.spend()
-                text = self.take(plain)
+                text = self.take(_PLAIN_IN_BRACES)
                 if text:
                     parts.append(Text(text, quoted=quoted))
                 elif self.sign() in "$`":
                     parts += self._expansion(quoted=quoted)
                 elif quoted and self.starts("\\"):
                     parts.append(self._escaped_in_quotes('$`"\\}'))
+                elif quoted and self.starts("'"):
+                    raw = f"'{self._raw().text}'"  # the quotes are text, and yet they quote
+                    parts.append(
+                        Text(raw if _PLAIN_IN_QUOTES.fullmatch(raw) else UNKNOWN, quoted=quoted)
+                    )
                 else:
                     parts += self._special() or []
         self.position += 1
