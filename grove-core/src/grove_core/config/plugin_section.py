@@ -50,14 +50,17 @@ class PluginSection:
     name: str = ""
     trusted: Trusted = frozenset
     origins: Mapping[str, Origin] = field(factory=dict)
+    fault: str = field(default="", init=False)
 
     @cached_property
     def attributes(self) -> Mapping[str, Any]:
         """What the plugin declares, by key; nothing where its class cannot be read."""
         try:
-            return attributes_of(self.kind)
-        except Exception:  # noqa: BLE001 - a plugin's annotations may do anything
+            declared = fields(resolve_types(self.kind))
+        except Exception as error:  # noqa: BLE001 - a plugin's annotations may do anything
+            self.fault = f"the plugin's settings class {self.kind.__name__} cannot be read: {error}"
             return {}
+        return {each.alias: each for each in declared if each.init}
 
     @cached_property
     def requests(self) -> "Mapping[str, TrustRequest]":
@@ -76,11 +79,9 @@ class PluginSection:
 
     def read(self) -> tuple[object | None, list[ConfigProblem]]:
         """Build the plugin's settings, and say what is wrong; a mistake costs one key."""
-        try:
-            attributes = attributes_of(self.kind)
-        except Exception as error:  # noqa: BLE001 - a plugin's annotations may do anything
-            what = f"the plugin's settings class {self.kind.__name__} cannot be read"
-            return None, [self._problem("", f"{what}: {error}")]
+        attributes = self.attributes
+        if self.fault:
+            return None, [self._problem("", self.fault)]
         section, problems = self._of_whom_it_may_be()
         arguments: dict[str, Any] = {}
         for key, value in section.items():
@@ -146,11 +147,6 @@ class PluginSection:
     def _is_asked(self, key: str) -> bool:
         """Return whether a project's file says something else of a key than the user's own does."""
         return key in self.said and (key not in self.own or self.said[key] != self.own[key])
-
-
-def attributes_of(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a plugin's class
-    """The fields of a plugin's settings class, by key."""
-    return {each.alias: each for each in fields(resolve_types(kind)) if each.init}
 
 
 def default_settings(kind: type) -> tuple[object | None, list[ConfigProblem]]:

@@ -65,7 +65,7 @@ def faults(examination: Examination) -> Iterator[CheckResult]:
 def backends(examination: Examination) -> Iterator[CheckResult]:
     """Check that learnings of the project and the user's own can be kept, and found."""
     library = examination.project.library
-    opened = {one.state.spec.name: one for one in library.project_backends}
+    opened = {one.spec.name: one for one in library.project_backends}
     active = [one for one in library.states if one.is_active]
     for state in active:
         role = "primary" if state.is_primary else "further"
@@ -78,7 +78,7 @@ def backends(examination: Examination) -> Iterator[CheckResult]:
         fix = fixes_of(blocked) or install_command_for(BACKEND_GROUP)
         yield broken(detail, fix, name="primary backend")
     if library.personal is not None:
-        yield _backend("personal", library.personal.state.spec.name, library.personal, library)
+        yield _backend("personal", library.personal.spec.name, library.personal, library)
     elif active:
         named = examination.project.config.backends.personal
         detail = f"{named} keeps no personal learnings here; they are refused"

@@ -70,9 +70,23 @@ class BackendState(Value):
 class OpenBackend(Value):
     """A backend that is open."""
 
-    state: BackendState
+    provided: Contribution[BackendSpec]
     area: Area
     backend: MemoryBackend
+
+    @property
+    def spec(self) -> BackendSpec:
+        """The specification."""
+        return self.provided.value
+
+    @property
+    def name(self) -> str:
+        """What it calls itself: of several servers, which one."""
+        return self.backend.name
+
+    def can(self, capability: Capability) -> bool:
+        """Return whether it has a capability."""
+        return capability in self.backend.capabilities
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -137,7 +151,7 @@ class AvailableBackends:
         for state in self.states:
             if state.spec.name == self._personal_backend:
                 opened = self._open(state, Area.PERSONAL)
-                if opened and Capability.PERSONAL in opened.backend.capabilities:
+                if opened and opened.can(Capability.PERSONAL):
                     return opened
                 self._refuses_personal = opened is not None
         return None
@@ -148,17 +162,13 @@ class AvailableBackends:
         if self._outbox is None:
             return ()
         spec = BackendSpec(name=WaitingLearnings.name, detect=_nothing, open=_nothing)
-        state = BackendState(provided=Contribution(value=spec, source=_CORE))
-        return [
-            OpenBackend(
-                state=state,
-                area=area,
-                backend=WaitingLearnings(
-                    self._outbox, self._context.root, personal=area is Area.PERSONAL
-                ),
-            )
-            for area in Area
-        ]
+        provided = Contribution(value=spec, source=_CORE)
+        found = []
+        for area in Area:
+            personal = area is Area.PERSONAL
+            waiting = WaitingLearnings(self._outbox, self._context.root, personal=personal)
+            found.append(OpenBackend(provided=provided, area=area, backend=waiting))
+        return found
 
     def _all(self) -> Sequence[OpenBackend]:
         personal = [self.personal] if self.personal else []
@@ -182,7 +192,7 @@ class AvailableBackends:
 
     def is_shared(self, opened: OpenBackend) -> bool:
         """Check whether others who work on the project get what a backend stores."""
-        files = [self._context.root / one.replace("*", "x") for one in opened.state.spec.shared]
+        files = [self._context.root / one.replace("*", "x") for one in opened.spec.shared]
         return not files or not all(map(is_ignored_by_git, files))
 
     @cached_property
@@ -190,9 +200,11 @@ class AvailableBackends:
         """The primary backend; no other takes its place when it cannot be opened."""
         for state in self.states:
             if state.is_primary:
-                opened = (one for one in self.project_backends if one.state is state)
+                for one in self.project_backends:
+                    if one.spec is state.spec:
+                        return one
                 closed = _UnopenedBackend(state.spec.name)
-                return next(opened, OpenBackend(state=state, area=Area.PROJECT, backend=closed))
+                return OpenBackend(provided=state.provided, area=Area.PROJECT, backend=closed)
         return None
 
     def awaited(self, scope: Scope) -> str | None:
@@ -210,7 +222,7 @@ class AvailableBackends:
         names: dict[str, None] = {}
         for scope in scopes:
             target = self.target_for(scope)
-            name = self.awaited(scope) or (target and target.backend.name)
+            name = self.awaited(scope) or (target and target.name)
             if name:
                 names[name] = None
         return tuple(names)
@@ -218,8 +230,7 @@ class AvailableBackends:
     @property
     def is_slow(self) -> bool:
         """Whether a write to the project's primary backend may take long."""
-        primary = self._primary
-        return primary is not None and Capability.SLOW in primary.backend.capabilities
+        return self._primary is not None and self._primary.can(Capability.SLOW)
 
     def listable(self) -> Sequence[OpenBackend]:
         """Return the backends that can list their learnings, the project's first."""
@@ -227,7 +238,7 @@ class AvailableBackends:
 
     def silent(self) -> Sequence[tuple[Area, str]]:
         """Name the backends that should be there and have failed to be found or opened."""
-        opened = {(one.area, one.state.spec.name) for one in self._all()}
+        opened = {(one.area, one.spec.name) for one in self._all()}
         expected = [
             (Area.PROJECT, state.spec.name)
             for state in self.states
@@ -241,10 +252,10 @@ class AvailableBackends:
 
     def names_with(self, capability: Capability) -> frozenset[str]:
         """Name the backends that have a capability."""
-        return frozenset(one.backend.name for one in self._with(capability))
+        return frozenset(one.name for one in self._with(capability))
 
     def _with(self, capability: Capability) -> Sequence[OpenBackend]:
-        return [one for one in self._all() if capability in one.backend.capabilities]
+        return [one for one in self._all() if one.can(capability)]
 
     def _open(self, state: BackendState, area: Area) -> OpenBackend | None:
         context = self.context_for(state.spec.name, area)
@@ -254,10 +265,11 @@ class AvailableBackends:
             _check(backend)
             return backend
 
-        backend = self._plugins.call(
-            state.provided, "open", opened, seconds=OPEN_SECONDS, default=None
-        )
-        return None if backend is None else OpenBackend(state=state, area=area, backend=backend)
+        provided = state.provided
+        backend = self._plugins.call(provided, "open", opened, seconds=OPEN_SECONDS, default=None)
+        if backend is None:
+            return None
+        return OpenBackend(provided=provided, area=area, backend=backend)
 
     def context_for(self, name: str, area: Area) -> BackendContext:
         """Describe the place to work to a backend."""

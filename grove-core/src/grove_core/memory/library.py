@@ -63,7 +63,7 @@ class MemoryLibrary(AvailableBackends):
         assert self._outbox is not None, "a library that stores has an outbox"
         self._outbox.put(learning, self._context.root, now)
         self.has_written = True
-        name = awaited or target.backend.name
+        name = awaited or target.name
         return Receipt(learning_id=learning.id, status=ReceiptStatus.QUEUED, backend=name)
 
     def deliver(self, *, in_a_hurry: bool = False) -> Sequence[Receipt]:
@@ -74,7 +74,7 @@ class MemoryLibrary(AvailableBackends):
             target = self.target_for(entry.learning.scope)
             if target is None or self.awaited(entry.learning.scope):
                 continue
-            is_slow = Capability.SLOW in target.backend.capabilities
+            is_slow = target.can(Capability.SLOW)
             if is_slow and was_slow and in_a_hurry:
                 continue
             was_slow = was_slow or is_slow
@@ -87,7 +87,7 @@ class MemoryLibrary(AvailableBackends):
     def write(self, target: OpenBackend, learning: Learning) -> Receipt | None:
         """Write a learning to one backend; ``None`` when it could not take it."""
         self.has_written = True
-        slow = Capability.SLOW in target.backend.capabilities
+        slow = target.can(Capability.SLOW)
         seconds = SLOW_WRITE_SECONDS if slow else WRITE_SECONDS
         answer = self._ask(target, "write", learning, seconds=seconds)
         receipt = clean_receipt(answer, learning.id)
@@ -104,7 +104,7 @@ class MemoryLibrary(AvailableBackends):
         self, opened: OpenBackend, mark: str, *, seconds: float = LIST_SECONDS
     ) -> Changes | None:
         """Ask a backend that can list its learnings what has changed."""
-        if Capability.CHANGES in opened.backend.capabilities:
+        if opened.can(Capability.CHANGES):
             answer = self._ask(opened, "changes", mark, seconds=seconds)
             if not isinstance(answer, Changes):
                 return None
@@ -133,8 +133,7 @@ class MemoryLibrary(AvailableBackends):
             for hit in self._sound(opened, "search", hits, is_hit):
                 if not filters.admit(hit.learning):
                     continue
-                name, area = opened.backend.name, opened.area
-                one = FoundLearning(hit=clean_hit(hit), backend=name, area=area)
+                one = FoundLearning(hit=clean_hit(hit), backend=opened.name, area=opened.area)
                 known = found.get(hit.learning.id)
                 if known is None or one.hit.relevance > known.hit.relevance:
                     found[hit.learning.id] = one
@@ -165,7 +164,7 @@ class MemoryLibrary(AvailableBackends):
         """Name what the learnings that can be listed are read from."""
         found: list[Path] = []
         for opened in self._with(Capability.ITERATE):
-            if Capability.FILES not in opened.backend.capabilities:
+            if not opened.can(Capability.FILES):
                 return None
             paths = self._ask(opened, "files", seconds=READ_SECONDS)
             if paths is None or not all(isinstance(path, Path) for path in paths):
@@ -179,13 +178,11 @@ class MemoryLibrary(AvailableBackends):
         if not holders:
             raise LearningNotFoundError(f"no learning has the id {learning_id}")
         if self._is_note(holders[0], learning_id):
-            name = holders[0].backend.name
-            raise UnsupportedError(
-                f"{learning_id} is somebody else's note in {name}, which grove does not change"
-            )
-        able = [one for one in holders if Capability.SET_STATUS in one.backend.capabilities]
+            whose = f"somebody else's note in {holders[0].name}"
+            raise UnsupportedError(f"{learning_id} is {whose}, which grove does not change")
+        able = [one for one in holders if one.can(Capability.SET_STATUS)]
         if not able:
-            names = ", ".join(one.backend.name for one in holders)
+            names = ", ".join(one.name for one in holders)
             raise UnsupportedError(f"the backend {names} cannot change the status of {learning_id}")
         changed = [self._set_status(one, learning_id, status, note) for one in able]
         return changed[0]
@@ -200,18 +197,15 @@ class MemoryLibrary(AvailableBackends):
         if not isinstance(changed, Learning):
             problems = self._plugins.problems[before:]
             why = "; ".join(one.detail for one in problems) or "it does not say why"
-            raise BackendError(
-                f"the backend {opened.backend.name} could not change {learning_id}: {why}"
-            )
+            raise BackendError(f"the backend {opened.name} could not change {learning_id}: {why}")
         return changed
 
     def healths(self, *, servers: bool = True) -> dict[str, Health]:
         """Ask the project's backends how they do."""
         found = {one.spec.name: UNOPENED.ping() for one in self.states if one.is_active}
         for one in self.project_backends:
-            has_server = Capability.SYNCHRONISE in one.backend.capabilities
-            asks = servers or not has_server
-            found[one.state.spec.name] = self.health(one) if asks else _NOT_ASKED
+            asks = servers or not one.can(Capability.SYNCHRONISE)
+            found[one.spec.name] = self.health(one) if asks else _NOT_ASKED
         return found
 
     def health(self, opened: OpenBackend) -> Health:
@@ -236,7 +230,7 @@ class MemoryLibrary(AvailableBackends):
             answer = self._ask(opened, "synchronise", seconds, asked=asked, seconds=limit)
             fault = "it did not answer; `grove plugins` names the fault"
             done = clean_synchronised(answer) or Synchronised(fault=fault)
-            found.append((opened.backend.name, done))
+            found.append((opened.name, done))
         return found
 
     def _is_note(self, opened: OpenBackend, learning_id: str) -> bool:
@@ -250,7 +244,7 @@ class MemoryLibrary(AvailableBackends):
         self, opened: OpenBackend, seconds: float = LIST_SECONDS
     ) -> Sequence[Learning] | None:
         return self._plugins.call(
-            opened.state.provided,
+            opened.provided,
             "iterate",
             lambda: tuple(opened.backend.iterate()),
             seconds=seconds,
@@ -264,7 +258,7 @@ class MemoryLibrary(AvailableBackends):
 
     def _limit(self, opened: OpenBackend, seconds: float) -> float:
         """Give a slow backend more time, where no hook waits for it."""
-        slow = Capability.SLOW in opened.backend.capabilities and not self._context.in_hook
+        slow = opened.can(Capability.SLOW) and not self._context.in_hook
         return max(seconds, SLOW_READ_SECONDS) if slow else seconds
 
     def _ask(
@@ -278,12 +272,13 @@ class MemoryLibrary(AvailableBackends):
     ) -> Any:  # noqa: ANN401 - whatever the plugin answers
         """Call a method of a backend; what it does wrong is reported and gives the default."""
         function = partial(getattr(opened.backend, method), *arguments, **options)
-        provided = opened.state.provided
-        return self._plugins.call(provided, method, function, seconds=seconds, default=default)
+        return self._plugins.call(
+            opened.provided, method, function, seconds=seconds, default=default
+        )
 
     def _complain(self, opened: OpenBackend, method: str, detail: str) -> None:
-        what = f"{method} of {opened.state.spec.name}"
-        self._plugins.complain(opened.state.provided, what, detail)
+        what = f"{method} of {opened.spec.name}"
+        self._plugins.complain(opened.provided, what, detail)
 
     def _sound(
         self,
@@ -306,7 +301,7 @@ class MemoryLibrary(AvailableBackends):
 def _located(learning: Learning, opened: OpenBackend, *, complete: bool = True) -> FoundLearning:
     """Say where a learning came from, and clean it."""
     hit = clean_hit(Hit(learning=learning, relevance=1.0, complete=complete))
-    return FoundLearning(hit=hit, backend=opened.backend.name, area=opened.area)
+    return FoundLearning(hit=hit, backend=opened.name, area=opened.area)
 
 
 def _supersedes(learning: Learning, known: FoundLearning) -> bool:
