@@ -28,7 +28,7 @@ def test_writing_appends_and_heals_a_missing_newline(backend, file, make_learnin
     before = b"My own notes, caf\xe9\r\nwithout a newline"
     file.write_bytes(before)
     backend.write(make_learning())
-    assert file.read_bytes() == before + b"\r\n\n" + format_entry(make_learning()).encode()
+    assert file.read_bytes() == before + b"\n\n" + format_entry(make_learning()).encode()
 
 
 @pytest.mark.parametrize("ids", [range(20), [1] * 8], ids=["many ids", "one id"])

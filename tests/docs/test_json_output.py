@@ -296,15 +296,15 @@ def describe_databases(scratch, found):
         engine="PostgreSQL",
         version="18.1",
         user="grove",
-        schema_number=1,
-        wanted_number=1,
-        pending=("vectors",),
-        has_text_search=True,
-        has_rls=True,
-        rls_applies=True,
-        has_vector=False,
+        tables=1,
+        tables_wanted=1,
+        pending_migrations=["vectors"],
+        full_text_search=True,
+        row_level_security=True,
+        row_level_security_applies=True,
+        vectors=False,
         learnings=1,
-        embedded=0,
+        with_vectors=0,
     )
     team = Team(context)
     found["grove backends postgres status"] = [

@@ -67,16 +67,6 @@ def put_together(head: Lines, blocks: Iterable[Block], line_end: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def without_blank_ends(lines: Lines) -> Lines:
-    """Leave out blank lines at the beginning and at the end."""
-    start, end = 0, len(lines)
-    while start < end and is_blank(lines[start]):
-        start += 1
-    while end > start and is_blank(lines[end - 1]):
-        end -= 1
-    return lines[start:end]
-
-
 def merge_sides(base: str, ours: str, theirs: str) -> tuple[str, list[str]]:
     """Put two branches' versions together.
 

@@ -1,10 +1,9 @@
 """Moving learnings between one file for all and one file each."""
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from grove_backend_markdown.document import (
     Block,
@@ -14,7 +13,6 @@ from grove_backend_markdown.document import (
     join_entries,
     put_together,
     take_apart,
-    without_blank_ends,
 )
 from grove_backend_markdown.format import file_header
 from grove_backend_markdown.places import file_of, folder_of, is_spread
@@ -29,8 +27,6 @@ from grove_core import (
     read_text,
 )
 
-_ENDING: Final = ".md"
-
 
 def relocate(context: BackendContext, *, dry_run: bool) -> Sequence[str]:
     """Bring all learnings of a project into the layout of the context."""
@@ -44,21 +40,21 @@ def relocate(context: BackendContext, *, dry_run: bool) -> Sequence[str]:
         if is_spread(context):
             return _spread(file, folder, context.root, dry_run=dry_run)
         return _gather(file, folder, context.root, dry_run=dry_run)
-    except StorageError as error:
+    except (StorageError, OSError) as error:
         raise BackendError(str(error)) from error
 
 
 def _spread(file: Path, folder: Path, root: Path, *, dry_run: bool) -> Sequence[str]:
     blocks = _read(file).blocks
     for key, block in {} if dry_run else {**blocks}.items():
-        _join(folder / f"{key}{_ENDING}", "", [block], root)
+        _join(folder / f"{key}.md", "", [block], root)
     if blocks and not dry_run:
         edit_text(file, partial(_without, gone=blocks), inside=root)
-    return [f"{key}: {file.name} -> {folder.name}/{key}{_ENDING}" for key in blocks]
+    return [f"{key}: {file.name} -> {folder.name}/{key}.md" for key in blocks]
 
 
 def _gather(file: Path, folder: Path, root: Path, *, dry_run: bool) -> Sequence[str]:
-    documents = {path: _read(path) for path in _files_in(folder)}
+    documents = {path: _read(path) for path in sorted(folder.glob("*.md"))}
     found = [block for document in documents.values() for block in document.blocks.values()]
     found.sort(key=lambda block: (block.learning.timestamp, block.learning.id))
     if found and not dry_run:
@@ -136,22 +132,9 @@ def _joined(known: dict[str, Block], block: Block) -> Lines | None:
     return None if there is None else join_entries(there, block)
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
-    try:
-        yield from sorted(path for path in folder.iterdir() if path.suffix == _ENDING)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        raise StorageError(f"cannot read {folder}: {error.strerror or error}") from error
-
-
 def _remove_empty(path: Path) -> None:
     """Remove a file that holds nothing any more, and the folder with the last one."""
-    if without_blank_ends(tuple((read_text(path) or "").split("\n"))):
-        return
-    try:
-        path.unlink()
-        if not os.listdir(path.parent):  # noqa: PTH208 - names are enough
+    if not (read_text(path) or "").strip():
+        path.unlink(missing_ok=True)
+        with suppress(OSError):  # there are more of them
             path.parent.rmdir()
-    except OSError as error:
-        raise StorageError(f"cannot remove {path}: {error.strerror or error}") from error

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
 from grove_backend_markdown.conflicts import conflict_versions, split_sides
 from grove_backend_markdown.document import (
@@ -15,8 +14,6 @@ from grove_backend_markdown.document import (
 from grove_backend_markdown.places import area_of, file_of, folder_of
 from grove_backend_markdown.reader import read_entries
 from grove_core import BackendContext, BackendError, Repair, StorageError, confined, read_text
-
-_ENDING: Final = ".md"
 
 
 def repairs(context: BackendContext) -> Sequence[Repair]:
@@ -32,9 +29,9 @@ def _files(context: BackendContext) -> Iterator[Path]:
     confined(file_of(context), area_of(context))
     yield file_of(context)
     folder = folder_of(context)
-    if folder is not None and folder.is_dir():
+    if folder is not None:
         confined(folder, context.root)
-        yield from sorted(path for path in folder.iterdir() if path.suffix == _ENDING)
+        yield from sorted(folder.glob("*.md"))
 
 
 def repair_of(path: Path, text: str) -> Repair:

@@ -24,30 +24,30 @@ _LONGEST_NAME: Final = 40
 
 @frozen(kw_only=True)
 class ServerAbout:
-    """What a database server is and can do."""
+    """What a database server is and can do, as ``--json`` prints it."""
 
     engine: str
     version: str
     user: str
-    schema_number: int
-    wanted_number: int
-    pending: tuple[str, ...]
-    has_text_search: bool
-    has_rls: bool
-    rls_applies: bool
-    has_vector: bool
+    tables: int
+    tables_wanted: int
+    pending_migrations: list[str]
+    full_text_search: bool
+    row_level_security: bool
+    row_level_security_applies: bool
+    vectors: bool
     learnings: int
-    embedded: int
+    with_vectors: int
 
     def described(self) -> str:
         """Say in a line what it is and can do."""
         server = f"{self.engine} {self.version} as {self.user}"
-        if not self.schema_number:
+        if not self.tables:
             return f"{server}: no tables yet, they are made when something is first delivered"
         abilities = {
-            "full-text search": self.has_text_search,
-            "row-level security": self.rls_applies,
-            "vectors": self.has_vector,
+            "full-text search": self.full_text_search,
+            "row-level security": self.row_level_security_applies,
+            "vectors": self.vectors,
         }
         having = ", ".join(name for name, holds in abilities.items() if holds)
         missing = ", ".join(name for name, holds in abilities.items() if not holds)
@@ -61,20 +61,25 @@ def describe(
     """Ask a server what it is."""
     server = connection.run(lambda sent: sent.send(statements.SERVER))[0]
     engine, version = engine_of(server["version"])
-    has_rls, has_vector = POLICIES in applied, VECTORS in applied
+    has_policies, has_vectors = POLICIES in applied, VECTORS in applied
+    learnings = with_vectors = 0
+    if is_current(applied):
+        learnings = _count(connection, statements.LEARNINGS_COUNT)
+    if has_vectors:
+        with_vectors = _count(connection, statements.EMBEDDINGS_COUNT, model=model)
     return ServerAbout(
         engine=engine,
         version=version,
         user=server["name"],
-        schema_number=max((one for one in applied if one <= WANTED), default=0),
-        wanted_number=WANTED,
-        pending=tuple(one.name for one in missing(applied)),
-        has_text_search=TEXT_SEARCH in applied,
-        has_rls=has_rls,
-        rls_applies=has_rls and _policies_apply(connection, schema),
-        has_vector=has_vector,
-        learnings=_count(connection, statements.LEARNINGS_COUNT) if is_current(applied) else 0,
-        embedded=_count(connection, statements.EMBEDDINGS_COUNT, model=model) if has_vector else 0,
+        tables=max((one for one in applied if one <= WANTED), default=0),
+        tables_wanted=WANTED,
+        pending_migrations=[one.name for one in missing(applied)],
+        full_text_search=TEXT_SEARCH in applied,
+        row_level_security=has_policies,
+        row_level_security_applies=has_policies and _policies_apply(connection, schema),
+        vectors=has_vectors,
+        learnings=learnings,
+        with_vectors=with_vectors,
     )
 
 

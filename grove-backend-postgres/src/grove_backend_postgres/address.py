@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from hashlib import sha256
+from itertools import zip_longest
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -17,6 +18,11 @@ _KEYWORD: Final = re.compile(
 )
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+# An "@" behind the host ends a password with a "/" that is not written as %2F: no database is named
+# so.
+_URL: Final = re.compile(
+    r"(?:([^:/?]*)(?::([^/?]*))?@)?([^/?@]*)(?:/([^?@]*))?(?:\?(.*))?", re.DOTALL
+)
 _HOST: Final = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::(\d*))?")
 _SHORTEST_CONNECT_SECONDS: Final = 2
 _LONGEST_CONNECT_SECONDS: Final = 10
@@ -122,25 +128,19 @@ def _of_keywords(text: str) -> dict[str, str] | None:
 
 
 def _of_url(text: str) -> dict[str, str] | None:
-    if _PERCENT.search(text):
+    match = None if _PERCENT.search(text) else _URL.fullmatch(text)
+    if match is None:
         return None
-    rest, _, query = text.partition("?")
-    rest, _, database = rest.partition("/")
-    login, _, hosts = rest.rpartition("@")
-    user, _, password = login.partition(":")
+    user, password, hosts, database, query = (part or "" for part in match.groups())
     pairs = [_HOST.fullmatch(each) for each in hosts.split(",")]
     options = [each.partition("=") for each in query.split("&") if each]
-    # An "@" here ends a password with a "/" that is not written as %2F: no database is named so.
-    if not all(pairs) or "@" in database:
+    if not all(pairs) or not all(sign and name for name, sign, _ in options):
         return None
-    if not all(sign and name for name, sign, _ in options):
-        return None
-    ports = [each[2] or "" for each in pairs if each]
     found = {
         "user": user,
         "password": password,
         "host": ",".join(each[1].strip("[]") for each in pairs if each),
-        "port": ",".join(ports) if any(ports) else "",
+        "port": ",".join(each[2] or "" for each in pairs if each),
         "dbname": database,
         **{name: value for name, _, value in options},
     }
@@ -154,11 +154,8 @@ def _paired(hosts: str, ports: str) -> str:
     """Put hosts and their ports together: one port may stand for all."""
     names, numbers = hosts.split(","), ports.split(",")
     numbers = numbers * len(names) if len(numbers) == 1 else numbers
-    numbers += [""] * (len(names) - len(numbers))
-    return ", ".join(
-        (name or "this machine") + (f":{number}" if number else "")
-        for name, number in zip(names, numbers, strict=False)
-    )
+    pairs = zip_longest(names, numbers[: len(names)], fillvalue="")
+    return ", ".join(f"{name or 'this machine'}{number and f':{number}'}" for name, number in pairs)
 
 
 def _is_number(text: str | None) -> bool:

@@ -80,13 +80,7 @@ class PostgresBackend:
         is_new = self._record.add(learning)
         note = self._bring(learning.id, _WRITE_SECONDS) if is_new else ""
         status = ReceiptStatus.QUEUED if note else ReceiptStatus.STORED
-        return Receipt(
-            learning_id=learning.id,
-            status=status if is_new else ReceiptStatus.DUPLICATE,
-            backend=NAME,
-            location=str(self._paths.outbox) if note else self._team.label,
-            note=note,
-        )
+        return self._receipt(learning.id, status if is_new else ReceiptStatus.DUPLICATE, note)
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
         """Have the database search where nobody's hook waits, and search here where it cannot."""
@@ -207,10 +201,13 @@ class PostgresBackend:
     def _waiting(self) -> tuple[str, ...]:
         return self._record.outbox.all().ids
 
-    def _receipt(self, learning_id: str) -> Receipt:
+    def _receipt(
+        self, learning_id: str, status: ReceiptStatus = ReceiptStatus.STORED, note: str = ""
+    ) -> Receipt:
         return Receipt(
             learning_id=learning_id,
-            status=ReceiptStatus.STORED,
+            status=status,
             backend=NAME,
-            location=self._team.label,
+            location=str(self._paths.outbox) if note else self._team.label,
+            note=note,
         )

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import rich_click as click  # noqa: TID253 - imported when a command is called
+from attrs import asdict
 
 from grove_backend_postgres.about import ServerAbout
 from grove_backend_postgres.elsewhere import Elsewhere, bring, waiting_elsewhere
@@ -63,30 +64,13 @@ def status_document(team: Team, about: ServerAbout | None, fault: str) -> dict[s
         "project": team.settings.project,
         "schema": team.settings.schema,
         "fault": fault or None,
-        "server": about and _server_document(about),
+        "server": asdict(about) if about else None,
         "here": {
             "files": str(team.paths.folder),
             "learnings": len(record.learnings()),
             "waiting": list(record.outbox.all().ids),
         },
         "warnings": [one for one in warnings if one],
-    }
-
-
-def _server_document(about: ServerAbout) -> dict[str, Any]:
-    return {
-        "engine": about.engine,
-        "version": about.version,
-        "user": about.user,
-        "tables": about.schema_number,
-        "tables_wanted": about.wanted_number,
-        "pending_migrations": list(about.pending),
-        "full_text_search": about.has_text_search,
-        "row_level_security": about.has_rls,
-        "row_level_security_applies": about.rls_applies,
-        "vectors": about.has_vector,
-        "learnings": about.learnings,
-        "with_vectors": about.embedded,
     }
 
 
@@ -98,11 +82,11 @@ def _status_lines(document: Mapping[str, Any], about: ServerAbout | None) -> Ite
         yield f"FAILS     {document['fault']}"
     else:
         yield f"works     {about.described()}"
-        yield f"there     learnings: {about.learnings}, with a vector: {about.embedded}"
-        if about.schema_number and about.pending:
-            pending = ", ".join(about.pending)
+        yield f"there     learnings: {about.learnings}, with a vector: {about.with_vectors}"
+        if about.tables and about.pending_migrations:
+            pending = ", ".join(about.pending_migrations)
             yield f"left out  {pending}: grove backends postgres migrate tries again"
-        if about.has_rls and not about.rls_applies:
+        if about.row_level_security and not about.row_level_security_applies:
             yield f"projects  policies do not bind {about.user}; use a role that is no superuser"
     waiting = len(here["waiting"])
     yield f"here      learnings: {here['learnings']}, waiting: {waiting} ({here['files']})"

@@ -109,20 +109,15 @@ class Connection:
         connection = self._open()
         try:
             with connection.cursor() as cursor:
-                cursor.execute(statements.BEGIN, self._limits())
+                patience = str(int(self._remaining() * 1000) + 1)
+                limits = {"patience": patience, "idle": str(_IDLE_MILLISECONDS)}
+                cursor.execute(statements.BEGIN, {"project": self._project, **limits})
                 done = work(Transaction(cursor, self._project, self._schema))
             connection.commit()
         except BaseException:
             self._roll_back(connection)
             raise
         return done
-
-    def _limits(self) -> Mapping[str, object]:
-        return {
-            "project": self._project,
-            "patience": str(int(self._remaining() * 1000) + 1),
-            "idle": str(_IDLE_MILLISECONDS),
-        }
 
     def _open(self) -> "psycopg.Connection[DictRow]":
         import psycopg

@@ -53,8 +53,8 @@ def _held_here(paths: Paths, record: Record) -> str:
 
 
 def _fix_of(about: ServerAbout, team: Team) -> str:
-    if about.schema_number < about.wanted_number:
+    if about.tables < about.tables_wanted:
         return _MIGRATE
-    if about.has_rls and not about.rls_applies:
+    if about.row_level_security and not about.row_level_security_applies:
         return _OTHER_ROLE
     return team.complaint()

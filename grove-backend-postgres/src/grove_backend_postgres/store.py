@@ -3,7 +3,6 @@
 import math
 import secrets
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
 from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
@@ -80,35 +79,27 @@ class Store:
 
         self._connection.run(add)
 
-    def set_status(
-        self,
-        learning_id: str,
-        status: LearningStatus,
-        at: datetime,
-        *,
-        was: LearningStatus,
-        note: str = "",
-    ) -> bool:
+    def set_status(self, learning_id: str, change: StatusChange) -> bool:
         """Change a learning's status, unless a change that counts more has come before."""
         self._prepare()
-        change = StatusChange(status=status, at=at, was=was)
         has_notes = NOTES in self._known()
 
         def set_status(sent: Transaction) -> bool:
             found = sent.send(statements.LEARNING_STATUS, id=learning_id)
             if not found or not _counts(change, found[0]):
                 return False
-            if (found[0]["status"], found[0]["status_at"]) == (status.value, at):
+            if (found[0]["status"], found[0]["status_at"]) == (change.status.value, change.at):
                 return True
             # From here on nobody else changes this project: what was found may be out of date.
             revision = _next_revision(sent)
             found = sent.send(statements.LEARNING_STATUS, id=learning_id)
             if not found or not _counts(change, found[0]):
                 return False
-            values = {"id": learning_id, "status": status.value, "at": at, "revision": revision}
-            sent.send(statements.LEARNING_SET_STATUS, **values)
+            values = {"status": change.status.value, "at": change.at, "revision": revision}
+            sent.send(statements.LEARNING_SET_STATUS, id=learning_id, **values)
             if has_notes:
-                sent.send(statements.STATUS_NOTE, id=learning_id, note=clean(note) or None)
+                note = clean(change.note) or None
+                sent.send(statements.STATUS_NOTE, id=learning_id, note=note)
             return True
 
         return self._connection.run(set_status)

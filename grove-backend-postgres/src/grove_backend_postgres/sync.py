@@ -32,12 +32,7 @@ class Delivered(NamedTuple):
 class Line:
     """What brings both sides into line; one process at a time."""
 
-    def __init__(
-        self,
-        paths: Paths,
-        record: Record,
-        clock: Callable[[], datetime],
-    ) -> None:
+    def __init__(self, paths: Paths, record: Record, clock: Callable[[], datetime]) -> None:
         self._paths = paths
         self._record = record
         self._outbox = record.outbox
@@ -116,14 +111,7 @@ class Line:
         try:
             for entry in waiting:
                 if isinstance(entry.what, StatusChange):
-                    change = entry.what
-                    store.set_status(
-                        entry.learning_id,
-                        change.status,
-                        change.at,
-                        was=change.was,
-                        note=change.note,
-                    )
+                    store.set_status(entry.learning_id, entry.what)
                     told.append(entry)
         finally:
             self._record.note_delivered(told)

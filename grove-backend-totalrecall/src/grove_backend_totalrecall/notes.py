@@ -10,7 +10,7 @@ from grove_core import Confidence
 _ITEM: Final = re.compile(
     r"([ \t]*+)([-*+][ \t]++)?(?:\[([0-9]{1,2}:[0-9]{2})\][ \t]*+|(?=\[session-flush\]))?(.*)"
 )
-_CHECKBOX: Final = re.compile(r"\[[ xX]\][ \t]++")
+_CHECKBOX: Final = re.compile(r"\A\[[ xX]\][ \t]++")
 _BOLD: Final = "**"
 _FIELD: Final = re.compile(r"\*\*([^*:]{1,40}):?\*\*[ \t]*+:?(.*)")
 _FIELD_NAME: Final = re.compile(r"[a-z][a-z0-9_]*+")
@@ -43,13 +43,6 @@ class Note(NamedTuple):
     durable_id: str
     confidence: Confidence | None
     is_superseded: bool
-
-
-class _Item(NamedTuple):
-    is_indented: bool
-    is_bullet: bool
-    time: str
-    text: str
 
 
 class _Block:
@@ -133,18 +126,16 @@ class NoteReader:
         """Read a line that is not blank and nothing of grove's."""
         if self._section.lower() == _SETTINGS:
             return
-        item = _item_of(line)
-        if item is None or (item.is_indented and self._continues_plainly()):
+        item = _ITEM.match(line)
+        assert item is not None, "it matches any line"
+        indent, bullet, time, text = item.groups(default="")
+        is_item = bullet or time or line.startswith("[session-flush]")
+        if not is_item or (indent and self._block and self._block.fields is None):
             self._continue(line)
-            return
-        field = _field_of(item.text) if item.is_bullet else None
-        if field and self._is_field(field[0]):
-            self._take_field(field, item, number)
+        elif bullet:
+            self._take_bullet(_CHECKBOX.sub("", text), time, number)
         else:
-            self._begin(item, number)
-
-    def _continues_plainly(self) -> bool:
-        return self._block is not None and self._block.fields is None
+            self._begin(text, time, number)
 
     def _continue(self, line: str) -> None:
         if line.startswith("|") or (self._block and self._block.is_interrupted):
@@ -152,49 +143,29 @@ class NoteReader:
         elif self._block:
             self._block.add(line)
 
-    def _begin(self, item: _Item, number: int, fields: dict[str, str] | None = None) -> None:
+    def _begin(
+        self, text: str, time: str, number: int, fields: dict[str, str] | None = None
+    ) -> None:
         self.close()
-        if not item.text.startswith(_PRE_COMPACT):
-            self._block = _Block(number, item.time, fields)
-            self._block.add(item.text)
+        if not text.startswith(_PRE_COMPACT):
+            self._block = _Block(number, time, fields)
+            self._block.add(text)
 
-    def _is_field(self, name: str) -> bool:
-        known = name.lower().replace(" ", "_")
-        if known in _TELLING or known in _ABOUT:
-            return True
-        return not self._daily and _FIELD_NAME.fullmatch(name) is not None
-
-    def _take_field(self, field: tuple[str, str], item: _Item, number: int) -> None:
-        name, value = field[0].lower().replace(" ", "_"), field[1]
-        block = self._block
-        if block and block.fields is None and name in _ABOUT:
-            block.add(item.text)
-        elif block and block.fields is not None and name not in block.fields:
-            block.fields[name] = value
+    def _take_bullet(self, text: str, time: str, number: int) -> None:
+        """Read a note, or a field of one, such as ``**claim**: Use tabs``."""
+        match = _FIELD.match(text)
+        name = match[1].strip(BLANKS) if match else ""
+        known, block = name.lower().replace(" ", "_"), self._block
+        is_known = known in _TELLING or known in _ABOUT
+        if match is None or not (is_known or (not self._daily and _FIELD_NAME.fullmatch(name))):
+            self._begin(text, time, number)
+            return
+        value, _ = split_durable_id(match[2].strip(BLANKS))
+        if block and block.fields is None and known in _ABOUT:
+            block.add(text)
+        elif block and block.fields is not None and known not in block.fields:
+            block.fields[known] = value
             block.is_interrupted = False
-            block.add(item.text)
+            block.add(text)
         else:
-            self._begin(item, number, {name: value})
-
-
-def _item_of(line: str) -> _Item | None:
-    """Read a bullet or a line with a time; anything else is no item."""
-    match = _ITEM.match(line)
-    if match is None or not (match[2] or match[3] or line.startswith("[session-flush]")):
-        return None
-    text = match[4]
-    checkbox = _CHECKBOX.match(text) if match[2] else None
-    return _Item(
-        is_indented=bool(match[1]),
-        is_bullet=bool(match[2]),
-        time=match[3] or "",
-        text=text[checkbox.end() :] if checkbox else text,
-    )
-
-
-def _field_of(text: str) -> tuple[str, str] | None:
-    match = _FIELD.match(text) if text.startswith(_BOLD) else None
-    if match is None:
-        return None
-    value, _ = split_durable_id(match[2].strip(BLANKS))
-    return match[1].strip(BLANKS), value
+            self._begin(text, time, number, {known: value})

@@ -102,7 +102,9 @@ class _Walk:
         head = head_of(line)
         if head is not None:
             self.notes.close()
-            return self._read_entry(head, position)
+            body = self._read_body(position + 1)
+            self._add_entry(head, body, position)
+            return body.end
         mark = mark_of(line, position + 1)
         promoted = None if self._daily or mark is not None else promoted_of(line)
         if mark is not None:
@@ -113,11 +115,6 @@ class _Walk:
         if promoted is not None:
             self._add_entry(promoted, _Body((), {}, position + 1), position)
         return position + 1
-
-    def _read_entry(self, head: Entry, position: int) -> int:
-        body = self._read_body(position + 1)
-        self._add_entry(head, body, position)
-        return body.end
 
     def _add_entry(self, head: Entry, body: _Body, position: int) -> None:
         quoted = body.quoted
@@ -153,12 +150,9 @@ class _Walk:
                 blanks += 1
             else:
                 metadata = metadata_of(line)
-                if metadata is not None and (quoted or _is_metadata_of_one_line(line, blanks)):
+                # One without quoted text goes on right below, with what it has as a rule.
+                is_near = blanks <= 1 and line.lstrip().lower().startswith(_METADATA_STARTS)
+                if metadata is not None and (quoted or is_near):
                     return _Body(quoted, metadata, position + 1)
                 break
         return _Body(quoted[:right_below], {}, start + right_below)
-
-
-def _is_metadata_of_one_line(line: str, blanks: int) -> bool:
-    """Return whether a line goes on with an entry that has no quoted text."""
-    return blanks <= 1 and line.lstrip().lower().startswith(_METADATA_STARTS)

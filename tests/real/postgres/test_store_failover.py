@@ -11,6 +11,7 @@ from cutting_proxy import proxy_before
 from scale import turned_up
 
 from grove_backend_postgres.backend import PostgresBackend
+from grove_backend_postgres.outbox import StatusChange
 from grove_backend_postgres.plugin import PostgresSettings
 from grove_core import BackendContext, LearningStatus
 from grove_core.testing.samples import example_learning, learning_id
@@ -45,7 +46,7 @@ def test_a_connection_that_breaks_anywhere(database, open_store, seed):
             database, url=database.server.url(database.name, database.name, proxy.port)
         )
         store.add(learnings)
-        assert store.set_status(learnings[0].id, ARCHIVED, NOON, was=ACTIVE)
+        assert store.set_status(learnings[0].id, StatusChange(status=ARCHIVED, at=NOON, was=ACTIVE))
         pulled = store.changes_since("")
     assert proxy.cut
     assert {one.id for one in pulled.learnings} == {one.id for one in learnings}

@@ -38,10 +38,10 @@ def test_everything_is_made_once(database, open_store, vectors):
     assert list(store.migrate()) == TITLES
     assert list(store.migrate()) == list(store.migrate(dry_run=True)) == []
     about = store.about()
-    assert (about.schema_number, about.pending) == (about.wanted_number, ())
-    assert about.has_text_search
-    assert about.has_rls
-    assert about.has_vector
+    assert (about.tables, about.pending_migrations) == (about.tables_wanted, [])
+    assert about.full_text_search
+    assert about.row_level_security
+    assert about.vectors
 
 
 def test_several_make_them_at_the_same_instant(database):
@@ -51,14 +51,14 @@ def test_several_make_them_at_the_same_instant(database):
     def migrate(_):
         address = parse_address(database.url)
         with Store(address, "shop", deadline=time.monotonic() + 30) as store:
-            assert store.about().schema_number == 0
+            assert store.about().tables == 0
             start.wait()
             store.migrate()
             return store.about()
 
     with ThreadPoolExecutor(MANY) as pool:
         told = list(pool.map(migrate, range(MANY)))
-    assert {(one.schema_number, one.rls_applies, one.has_text_search) for one in told} == {
+    assert {(one.tables, one.row_level_security_applies, one.full_text_search) for one in told} == {
         (1, True, True)
     }
 
@@ -73,7 +73,7 @@ def test_what_was_cut_off_is_finished(database, open_store):
     store = open_store(database)
     store.add([example_learning()])
     assert store.ids() == {example_learning().id}
-    assert store.about().rls_applies
+    assert store.about().row_level_security_applies
 
 
 def test_tables_of_a_newer_grove_are_refused(database, open_store):

@@ -9,6 +9,7 @@ from scale import turned_up
 
 from grove_backend_postgres.backend import PostgresBackend
 from grove_backend_postgres.faults import DatabaseUnreachableError
+from grove_backend_postgres.outbox import StatusChange
 from grove_backend_postgres.plugin import PostgresSettings
 from grove_backend_postgres.store import Store
 from grove_core import BackendContext, LearningStatus
@@ -69,7 +70,9 @@ def test_what_changes_between_pages_is_not_missed(filled, seed):
         if turn < 20:
             at += timedelta(minutes=1)
             status = chance.choice((ACTIVE, ARCHIVED))
-            filled.set_status(chance.choice(LEARNINGS).id, status, at, was=status)
+            filled.set_status(
+                chance.choice(LEARNINGS).id, StatusChange(status=status, at=at, was=status)
+            )
             filled.add([example_learning(100 + chance.randrange(10))])
     assert page.is_last
     (whole,) = pages(filled, most=1000)

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from attrs import evolve
 
+from grove_backend_postgres.outbox import StatusChange
 from grove_core import LearningStatus
 from grove_core.testing.samples import SUMMARIES, TEXTS, VARIANTS, example_learning
 
@@ -40,7 +41,7 @@ def test_pulls_bring_what_is_new_and_nothing_else(database, open_store):
     writer.add([example_learning(3)])
     third = reader.changes_since(second.mark)
     assert (third.learnings, third.whole, third.total) == ((example_learning(3),), False, 3)
-    writer.set_status(example_learning(1).id, ARCHIVED, NOON, was=ACTIVE)
+    writer.set_status(example_learning(1).id, StatusChange(status=ARCHIVED, at=NOON, was=ACTIVE))
     fourth = reader.changes_since(third.mark)
     assert fourth.learnings == (evolve(example_learning(1), status=ARCHIVED),)
     assert fourth.status_times == {example_learning(1).id: NOON}
@@ -52,12 +53,16 @@ def test_statuses_change_with_the_later_change(database, open_store):
     store, learning = open_store(database), example_learning()
     store.add([learning])
     minutes = [NOON + timedelta(minutes=n, microseconds=n) for n in range(4)]
-    assert store.set_status(learning.id, ARCHIVED, minutes[1], was=ACTIVE)
-    assert not store.set_status(learning.id, ACTIVE, minutes[0], was=ARCHIVED)
+    assert store.set_status(learning.id, StatusChange(status=ARCHIVED, at=minutes[1], was=ACTIVE))
+    assert not store.set_status(
+        learning.id, StatusChange(status=ACTIVE, at=minutes[0], was=ARCHIVED)
+    )
     assert store.changes_since("").learnings[0].status is ARCHIVED
-    assert store.set_status(learning.id, ACTIVE, minutes[2], was=ARCHIVED)
-    assert store.set_status(learning.id, SUPERSEDED, minutes[3], was=ACTIVE)
-    assert not store.set_status(learning.id, ARCHIVED, minutes[3], was=ACTIVE)
+    assert store.set_status(learning.id, StatusChange(status=ACTIVE, at=minutes[2], was=ARCHIVED))
+    assert store.set_status(learning.id, StatusChange(status=SUPERSEDED, at=minutes[3], was=ACTIVE))
+    assert not store.set_status(
+        learning.id, StatusChange(status=ARCHIVED, at=minutes[3], was=ACTIVE)
+    )
     pulled = store.changes_since("")
     assert pulled.learnings == (evolve(learning, status=SUPERSEDED),)
     assert pulled.status_times == {learning.id: minutes[3]}

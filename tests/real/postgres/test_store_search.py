@@ -102,7 +102,7 @@ def test_what_is_meant_is_found_without_its_words(with_vectors, open_store):
     assert hit.relevance > 0.9
     assert "meaning" in hit.reasons[-1]
     assert best(store, text="coupon")[0] == SUBJECTS["ticket_id"].id
-    assert store.about().embedded == 4
+    assert store.about().with_vectors == 4
 
 
 def failing(_):

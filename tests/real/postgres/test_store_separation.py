@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 
+from grove_backend_postgres.outbox import StatusChange
 from grove_core import Filters, LearningStatus, Query
 from grove_core.testing.samples import SUBJECTS, example_learning
 
@@ -46,7 +47,7 @@ def test_a_member_that_owns_nothing_is_bound_as_well(server, database, open_stor
     )
     url = server.url(database.name, member)
     store = open_store(database, "bank", url=url)
-    assert store.about().rls_applies
+    assert store.about().row_level_security_applies
     assert store.changes_since("").learnings == (example_learning(2),)
     store.add([example_learning(3)])
     assert store.ids() == {example_learning(2).id, example_learning(3).id}
@@ -102,6 +103,9 @@ def test_functions_of_others_are_never_called(server, database, open_store):
     assert store.search(Query(text="kerosene"), Filters())
     learning = SUBJECTS["text"]
     assert store.set_status(
-        learning.id, LearningStatus.ARCHIVED, NOON, was=LearningStatus.ACTIVE, note="by nobody"
+        learning.id,
+        StatusChange(
+            status=LearningStatus.ARCHIVED, at=NOON, was=LearningStatus.ACTIVE, note="by nobody"
+        ),
     )
     assert len(store.changes_since("").learnings) == len(SUBJECTS)
