@@ -1,8 +1,7 @@
 """``grove export``."""
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import Final, Unpack
 
 import rich_click as click
 
@@ -18,9 +17,6 @@ from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.storage import files
 from grove_core.text import counted
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 JSONL: Final = "jsonl"
 MARKDOWN: Final = "markdown"
@@ -73,11 +69,6 @@ def command(
             raise GroveError(f"there is nothing to export; {output} was left as it is")
         _write(project, output, text, 0o600 if is_personal else 0o644)
     written = f"{counted(len(learnings), 'learning')} written to {output}"
-
-    def human(console: "Console") -> None:
-        # As it is: a console would put blanks in the place of tabs.
-        sys.stdout.write(text) if output is None else console.print(written)
-
     return Result(
         document={
             "format": form,
@@ -85,7 +76,9 @@ def command(
             "output": None if output is None else output.absolute(),
             "learnings": [learning_to_dict(one) for one in learnings if output is None],
         },
-        human=human,
+        lines=[] if output is None else [written],
+        # As it is: a console would put blanks in the place of tabs.
+        human=lambda _: None if output else click.echo(text, nl=False),
         ids=[one.id for one in learnings],
         warnings=[] if learnings else ["no learning fits, so there is nothing to export"],
     )

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 from grove_core.interchange.entries import (
     Entry,
     Origin,
+    complete,
     left_out,
     read_instant,
-    tags_from,
 )
 from grove_core.model.learning import (
     DETAIL_LENGTH_MAX,
@@ -44,8 +44,11 @@ _ORDER: Final = (
     r"root cause|cause|technical cause|analysis|why|rationale",
     r"problem|incident|context|issue|summary|overview|symptom|what happened",
 )
-_RANKS_OF_ADVICE: Final = frozenset({0, 1})
-_RANK_OF_REASONS: Final = 2
+_CRITERIA: Final = {
+    0: Criterion.BEHAVIOR_CHANGING,
+    1: Criterion.BEHAVIOR_CHANGING,
+    2: Criterion.DECISION_RATIONALE,
+}
 # By what a type or folder is called, the more telling words first.
 _CATEGORIES: Final = (
     (Category.DEBUGGING, r"build|runtime|test"),
@@ -83,18 +86,17 @@ def read_document(text: str, origin: Origin) -> list[Entry]:
     values, body, problem = _front_matter(text)
     body = _COMMENT.sub("", body).strip()
     sections = _sections(body)
-    titles = (*(_text(values.get(name)) for name in _TITLES), *(one.title for one in sections))
-    title = next(filter(None, titles), "")
+    titles = [*_named(values, *_TITLES), *(one.title for one in sections if one.title)]
     if not values and not problem and (reason := _why_no_lesson(body, origin)):
         return [left_out(1, origin.name, reason)]
-    if not title or not body:
+    if not titles or not body:
         reason = "it has no title; give it one" if body else "it has no text below its title"
         return [left_out(1, origin.name, reason, is_fault=True)]
-    return [_entry(title, values, sections, origin, problem)]
+    return [_entry(titles[0], values, sections, origin, [problem] if problem else [])]
 
 
-def _front_matter(text: str) -> tuple[dict[str, Any], str, str]:
-    """Return the values, the text below them, and what is wrong with them."""
+def _front_matter(text: str) -> tuple[dict[str, list[str]], str, str]:
+    """Return the values as lists of texts, the text below, and what is wrong with them."""
     match = _FRONT_MATTER.match(text)
     if match is None:
         return {}, text, ""
@@ -109,7 +111,20 @@ def _front_matter(text: str) -> tuple[dict[str, Any], str, str]:
         said = getattr(error, "problem", None) or type(error).__name__
         place = f"line {mark.line + 2}: {said}" if mark else said
         return {}, body, f"its front matter cannot be read ({place}); its headings count alone"
-    return values if isinstance(values, dict) else {}, body, ""
+    return (
+        {name: _texts(raw) for name, raw in values.items()} if isinstance(values, dict) else {},
+        body,
+        "",
+    )
+
+
+def _texts(raw: object) -> list[str]:
+    items = raw if isinstance(raw, list) else [raw]
+    return [one.strip() for one in items if isinstance(one, str) and one.strip()]
+
+
+def _named(values: Mapping[str, list[str]], *names: str) -> list[str]:
+    return [text for name in names for text in values.get(name, ())]
 
 
 def _why_no_lesson(body: str, origin: Origin) -> str:
@@ -140,64 +155,36 @@ def _sections(body: str) -> list[_Section]:
 
 def _entry(
     title: str,
-    values: Mapping[str, Any],
+    values: Mapping[str, list[str]],
     sections: Sequence[_Section],
     origin: Origin,
-    problem: str,
+    notes: list[str],
 ) -> Entry:
-    notes = [problem] if problem else []
-    detail, is_whole = _digest(sections, values, origin)
-    if not is_whole:
-        notes.append("detail: a digest of the document")
-    tags = _texts(values.get("tags")) or _texts(values.get("keywords"))
-    if not tags:
-        tags = tags_from(*(_text(values.get(name)) for name in ("component", "module")), title)
-        notes.append(f"tags: {', '.join(tags)} taken from its words")
-    kind = _text(values.get("problem_type"))
-    ranks = {one.rank for one in sections}
-    criteria = [Criterion.STABLE_FACT.value]
-    if ranks & _RANKS_OF_ADVICE:
-        criteria.append(Criterion.BEHAVIOR_CHANGING.value)
-    if "decision" in kind or _RANK_OF_REASONS in ranks:
-        criteria.append(Criterion.DECISION_RATIONALE.value)
-    times = (read_instant(_text(values.get(name))) for name in _DATES)
-    named = [_text(values.get("module")), *_texts(values.get("related_files"))]
-    paths = [origin.path, *filter(_PATH.fullmatch, named)]
-    paths += [match[1] for one in sections for match in _MARKED_PATH.finditer(one.text)]
-    return Entry(
-        line=1,
-        fields={
-            "category": _category(kind, _text(values.get("category")), origin.folder).value,
-            "summary": shorten(one_line(_plain(title)), SUMMARY_LENGTH_MAX),
-            "detail": detail,
-            "criteria_met": criteria,
-            "tags": tags[:TAGS_MAX],
-            "context_files": list(dict.fromkeys(filter(None, paths)))[:_MOST_FILES],
-        },
-        timestamp=next(filter(None, times), None),
-        notes=tuple(notes),
-    )
-
-
-def _category(*said: str) -> Category:
-    for text in said:
-        for category, words in _CATEGORIES:
-            if re.search(words, text, re.IGNORECASE):
-                return category
-    return Category.CONVENTION
-
-
-def _digest(
-    sections: Sequence[_Section], values: Mapping[str, Any], origin: Origin
-) -> tuple[str, bool]:
-    """Write what of the document fits into a learning, and return whether that is all of it."""
     parts = [one for one in sections if one.text]
-    if symptoms := _texts(values.get("symptoms")):
+    if symptoms := values.get("symptoms"):
         parts.append(_Section("Symptoms", "\n".join(f"- {one}" for one in symptoms)))
+    whole = "\n\n".join(one.whole for one in sorted(parts, key=lambda one: one.rank))
     ends = f"\n\nThe whole document: `{origin.path or origin.name}`"
-    text = "\n\n".join(one.whole for one in sorted(parts, key=lambda one: one.rank))
-    digest = _cut(text, DETAIL_LENGTH_MAX - len(ends))
-    return digest + ends, digest == text
+    digest = _cut(whole, DETAIL_LENGTH_MAX - len(ends))
+    if digest != whole:
+        notes.append("detail: a digest of the document")
+    kinds = " ".join([*_named(values, "problem_type", "category"), origin.folder])
+    found = (one for one, words in _CATEGORIES if re.search(words, kinds, re.IGNORECASE))
+    criteria = {_CRITERIA[one.rank] for one in sections if one.rank in _CRITERIA}
+    named = filter(_PATH.fullmatch, _named(values, "module", "related_files"))
+    marked = (match[1] for one in sections for match in _MARKED_PATH.finditer(one.text))
+    paths = dict.fromkeys(filter(None, (origin.path, *named, *marked)))
+    fields: dict[str, Any] = {
+        "category": next(found, Category.CONVENTION).value,
+        "summary": shorten(one_line(_plain(title)), SUMMARY_LENGTH_MAX),
+        "detail": digest + ends,
+        "criteria_met": [one.value for one in {Criterion.STABLE_FACT, *criteria}],
+        "tags": [tag for text in _named(values, "tags") for tag in text.split(",")][:TAGS_MAX],
+        "context_files": list(paths)[:_MOST_FILES],
+    }
+    times = filter(None, map(read_instant, _named(values, *_DATES)))
+    notes += complete(fields)
+    return Entry(line=1, fields=fields, timestamp=next(times, None), notes=tuple(notes))
 
 
 def _cut(text: str, room: int) -> str:
@@ -216,15 +203,6 @@ def _cut(text: str, room: int) -> str:
 def _plain(text: str) -> str:
     """Take emphasis and the targets of links out of a line; code marks stay."""
     return _MARKUP.sub(lambda match: match[1] or match[2], text)
-
-
-def _text(raw: object) -> str:
-    return raw.strip() if isinstance(raw, str) else ""
-
-
-def _texts(raw: object) -> list[str]:
-    items = raw.split(",") if isinstance(raw, str) else raw if isinstance(raw, list) else []
-    return [one.strip() for one in items if isinstance(one, str) and one.strip()]
 
 
 # --- the page -------------------------------------------------------------------------------------
