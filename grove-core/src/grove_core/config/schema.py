@@ -62,13 +62,12 @@ class Setting(Value):
 def setting(
     default: object,
     help_text: str,
+    within: tuple[float | None, float | None] = (None, None),
     *,
-    minimum: float | None = None,
-    maximum: float | None = None,
     check: Callable[[Any], object] | None = None,
 ) -> Any:  # noqa: ANN401 - an attrs field, which is any type to the type checker
-    """Declare a key."""
-    about = Setting(help=help_text, minimum=minimum, maximum=maximum, check=check)
+    """Declare a key; ``within`` are the least value and the greatest."""
+    about = Setting(help=help_text, minimum=within[0], maximum=within[1], check=check)
     return field(default=default, metadata={_METADATA_KEY: about})
 
 
@@ -130,7 +129,7 @@ class AutoSkipSettings(Value):
     """Section ``gate.auto_skip``: small changes in session mode."""
 
     enabled: bool = setting(True, "Whether small changes pass without a reflection.")  # noqa: FBT003
-    line_threshold: int = setting(5, "The most changed lines of a small change.", minimum=0)
+    line_threshold: int = setting(5, "The most changed lines of a small change.", (0, None))
     decider: AutoSkipDecider = setting(
         AutoSkipDecider.AGENT, "Who decides: the agent, always skip, or never skip."
     )
@@ -153,7 +152,7 @@ class GateSettings(Value):
         SessionGate.INITIALIZED, "Where work without a ticket system is gated as a whole session."
     )
     session_rearm_lines: int = setting(
-        50, "Further changed lines before a session is asked a second time.", minimum=1
+        50, "Further changed lines before a session is asked a second time.", (1, None)
     )
     auto_skip: AutoSkipSettings = AutoSkipSettings()
     write_gate: WriteGateSettings = WriteGateSettings()
@@ -163,14 +162,11 @@ class GateSettings(Value):
 class CircuitBreakerSettings(Value):
     """Section ``circuit_breaker``: how often the agent is stopped."""
 
-    max_blocks: int = setting(
-        3, "How often the agent is stopped for one reflection.", minimum=1, maximum=6
-    )
+    max_blocks: int = setting(3, "How often the agent is stopped for one reflection.", (1, 6))
     cooldown_seconds: int = setting(
         300,
         "Seconds since the last stop after which the count starts again.",
-        minimum=1,
-        maximum=_LONGEST_SECONDS,
+        (1, _LONGEST_SECONDS),
     )
 
 
@@ -179,16 +175,10 @@ class DecaySettings(Value):
     """Section ``decay``: when unused learnings are archived."""
 
     passive_duration_days: int = setting(
-        90,
-        "Days without use after which a learning is archived.",
-        minimum=1,
-        maximum=_LONGEST_DAYS,
+        90, "Days without use after which a learning is archived.", (1, _LONGEST_DAYS)
     )
     immunity_hit_rate: float = setting(
-        0.8,
-        "Share of showings that were used from which a learning stays.",
-        minimum=0,
-        maximum=1,
+        0.8, "Share of showings that were used from which a learning stays.", (0, 1)
     )
 
 
@@ -199,34 +189,22 @@ class RetrievalSettings(Value):
     strategy: RetrievalStrategy = setting(
         RetrievalStrategy.MODERATE, "How freely learnings are shown."
     )
-    max_injections: int = setting(
-        5, "The most learnings shown at the start of a session.", minimum=0, maximum=50
-    )
-    max_chars: int = setting(
-        4000, "The most characters of learnings shown at once.", minimum=200, maximum=8000
-    )
+    max_injections: int = setting(5, "The most learnings shown at the start of a session.", (0, 50))
+    max_chars: int = setting(4000, "The most characters of learnings shown at once.", (200, 8000))
     engine: RetrievalEngine = setting(
         RetrievalEngine.DEFAULT, "What scores how well learnings fit."
     )
     on_prompt: bool = setting(True, "Whether a prompt may bring up further learnings.")  # noqa: FBT003
     on_file: bool = setting(True, "Whether a touched file may bring up its learnings.")  # noqa: FBT003
     recency_days_to_30_percent: int = setting(
-        90,
-        "Days after which an unused learning counts for 30 percent.",
-        minimum=1,
-        maximum=_LONGEST_DAYS,
+        90, "Days after which an unused learning counts for 30 percent.", (1, _LONGEST_DAYS)
     )
-    max_per_prompt: int = setting(
-        3, "The most learnings shown with one prompt.", minimum=0, maximum=50
-    )
+    max_per_prompt: int = setting(3, "The most learnings shown with one prompt.", (0, 50))
     max_per_session: int = setting(
-        8, "The most learnings shown with prompts in one session.", minimum=0, maximum=500
+        8, "The most learnings shown with prompts in one session.", (0, 500)
     )
     max_per_file_session: int = setting(
-        5,
-        "The most learnings shown for touched files in one session.",
-        minimum=0,
-        maximum=500,
+        5, "The most learnings shown for touched files in one session.", (0, 500)
     )
 
 
@@ -272,8 +250,7 @@ class HooksSettings(Value):
     deadline_ms: int = setting(
         2500,
         "Milliseconds of processor time after which a hook gives up and lets work go on.",
-        minimum=100,
-        maximum=60_000,
+        (100, 60_000),
     )
 
 
