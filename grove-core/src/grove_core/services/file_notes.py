@@ -93,8 +93,6 @@ def note_of(project: "Project", call: "HookInput") -> str:
     if _left(project, session) <= 0:
         prefilter.forget_files(session.id)
         return ""
-    if not (project.project_cache / _LIST).exists():
-        watch_files(project, session)
     named = _named(project, session, call.touched_file)
     ranked = _ranked(project, named)
     shown = _remember(project, session, ranked, named) if ranked else None
