@@ -181,7 +181,7 @@ def test_an_export_is_imported_without_any_loss(tmp_path_factory, some, data):
         dry_run=False,
         progress=lambda *_: lambda: None,
     )
-    assert {one["state"].value for one in done.document["entries"]} <= {"imported"}, done
+    assert {one["state"] for one in done.document["entries"]} <= {"imported"}, done
     stored = {one.hit.learning.id: one.hit.learning for one in project.library.iterate()}
     # What any command gets of a learning: a library folds blanks of all kinds in paths.
     assert stored == {

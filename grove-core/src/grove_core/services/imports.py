@@ -5,7 +5,6 @@ import re
 from base64 import b32encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from enum import Enum
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -66,22 +65,15 @@ FORMATS: Final[Mapping[str, _Format]] = {
 }
 
 
-class ImportState(Enum):
-    """What became of an entry."""
-
-    IMPORTED = "imported"
-    PRESENT = "present"
-    DUPLICATE = "duplicate"
-    REFUSED = "refused"
-    LEFT_OUT = "left_out"
-
-
-_WORDS: Final = {
-    ImportState.IMPORTED: "imported",
-    ImportState.PRESENT: "there already",
-    ImportState.DUPLICATE: "duplicates",
-    ImportState.REFUSED: "refused",
-    ImportState.LEFT_OUT: "left out",
+_IMPORTED, _PRESENT, _REFUSED = "imported", "present", "refused"
+_DUPLICATE, _LEFT_OUT = "duplicate", "left_out"
+# What became of an entry, and how people are told.
+_STATES: Final = {
+    _IMPORTED: "imported",
+    _PRESENT: "there already",
+    _DUPLICATE: "duplicates",
+    _REFUSED: "refused",
+    _LEFT_OUT: "left out",
 }
 
 
@@ -91,7 +83,7 @@ class Outcome:
 
     path: str
     line: int
-    state: ImportState = ImportState.REFUSED
+    state: str = _REFUSED
     summary: str
     learning: Learning | None = None
     existing_id: str | None = None
@@ -105,7 +97,7 @@ class Outcome:
     @property
     def imported(self) -> Learning | None:
         """The learning, if it is one that is new."""
-        return self.learning if self.state is ImportState.IMPORTED else None
+        return self.learning if self.state == _IMPORTED else None
 
     @property
     def place(self) -> str:
@@ -210,7 +202,7 @@ class _Importer:
         leak = self._leak(entry)
         if entry.reason:
             said = WITHHELD if leak else shorten(entry.fields["summary"], _SHOWN)
-            state = ImportState.REFUSED if entry.is_fault else ImportState.LEFT_OUT
+            state = _REFUSED if entry.is_fault else _LEFT_OUT
             return evolve(outcome, summary=said, state=state, reason=entry.reason)
         if leak is not None:
             return outcome.refused(leak, Stage.SECRET)
@@ -233,7 +225,7 @@ class _Importer:
         self._remember(learning)
         if learning.status is LearningStatus.ACTIVE:
             self._imported.add(learning.id, learning.summary, learning.detail)
-        return evolve(outcome, state=ImportState.IMPORTED, learning=learning)
+        return evolve(outcome, state=_IMPORTED, learning=learning)
 
     def _leak(self, entry: Entry) -> Rejection | None:
         beside = {
@@ -255,7 +247,7 @@ class _Importer:
             normalised_summary(summary) == normalised_summary(candidate.summary)
         )
         if existing is not None and (is_same or existing != entry.learning_id):
-            return evolve(outcome, state=ImportState.PRESENT, existing_id=existing)
+            return evolve(outcome, state=_PRESENT, existing_id=existing)
         if summary is not None:
             reason = (
                 f'{existing} is another learning here ("{summary}"): take the id out of the file to'
@@ -273,7 +265,7 @@ class _Importer:
         if found is None:
             return None
         reason = f'{found[0].key} says it already ("{found[0].summary}")'
-        state = ImportState.DUPLICATE
+        state = _DUPLICATE
         return evolve(outcome, state=state, existing_id=found[0].key, reason=reason)
 
     def _learning(self, entry: Entry, candidate: Candidate) -> Learning:
@@ -316,10 +308,10 @@ def _store(project: Project, outcome: Outcome, learning: Learning, form: str) ->
             receipt = store_learning(project, learning)
     except StorageError as error:
         reason = f"not stored: {error}; run the import again to finish it"
-        return evolve(outcome, state=ImportState.REFUSED, reason=reason)
+        return evolve(outcome, state=_REFUSED, reason=reason)
     stored = evolve(outcome, backend=receipt.backend)
     if receipt.status is ReceiptStatus.DUPLICATE:
-        return evolve(stored, state=ImportState.PRESENT, existing_id=learning.id)
+        return evolve(stored, state=_PRESENT, existing_id=learning.id)
     project.plugins.learning_written(learning, receipt)
     waits = receipt.status is ReceiptStatus.QUEUED
     notes = (receipt.note,) if receipt.note else ()
@@ -356,8 +348,8 @@ def _supersede(project: Project, outcomes: Sequence[Outcome], *, dry_run: bool) 
 
 
 def _result(outcomes: Sequence[Outcome], document: Mapping[str, Any]) -> Result:
-    counts = {state: sum(one.state is state for one in outcomes) for state in ImportState}
-    refused = [one for one in outcomes if one.state is ImportState.REFUSED]
+    counts = {state: sum(one.state == state for one in outcomes) for state in _STATES}
+    refused = [one for one in outcomes if one.state == _REFUSED]
     failed = {"error": f"{counted(len(refused), 'piece')} refused; each says why"}
     lines: list[Line] = []
     for one in outcomes:
@@ -365,14 +357,16 @@ def _result(outcomes: Sequence[Outcome], document: Mapping[str, Any]) -> Result:
             waits = f" (waits for the backend {one.backend})" if one.waits else ""
             lines += [f"{one.place}  {one.imported.id}{waits}", f"  {one.summary}"]
             lines += [(f"  {note}", "dim") for note in one.notes]
-        elif one.state in (ImportState.DUPLICATE, ImportState.LEFT_OUT):
-            lines.append((f"{one.place}  {_WORDS[one.state]}: {one.reason}", "dim"))
-    told = ", ".join(f"{counts[state]} {words}" for state, words in _WORDS.items() if counts[state])
+        elif one.state in (_DUPLICATE, _LEFT_OUT):
+            lines.append((f"{one.place}  {_STATES[one.state]}: {one.reason}", "dim"))
+    told = ", ".join(
+        f"{counts[state]} {words}" for state, words in _STATES.items() if counts[state]
+    )
     dry = "Dry run, nothing was written: " if document["dry_run"] else ""
     return Result(
         document={
             **document,
-            "counts": {state.value: number for state, number in counts.items()},
+            "counts": counts,
             "entries": [_document(one) for one in outcomes],
             **(failed if refused else {}),
         },
