@@ -147,18 +147,14 @@ class LearningIndex(CachedPart):
 
     def forget_others(self, sources: Iterable[str], until: float | None = None) -> bool:
         """Take out the learnings of sources that there are no more."""
-        select = "SELECT name FROM source"
-        known = self.ask(lambda connection: {name for (name,) in connection.execute(select)})
+        known = {name for (name,) in self._rows("SELECT name FROM source")}
         complete = True
         for name in sorted(known.difference(sources)):
             complete = self.put(name, (), "", whole=True, until=until) and complete
             if complete:
                 # Another process may have begun with the same source anew.
-                self._forget(name)
+                self._rows(_FORGET_SOURCE, name)
         return complete
-
-    def _forget(self, name: str) -> None:
-        self.ask(lambda connection: connection.execute(_FORGET_SOURCE, (name,)))
 
     def find(
         self,
@@ -184,8 +180,8 @@ class LearningIndex(CachedPart):
 
     def entries(self) -> list[Entry]:
         """List all learnings of any status, each once."""
-        select = f"{_SELECT} ORDER BY {_COUNTING_LAST}, created"
-        return self.ask(lambda connection: list(_unique(connection.execute(select)).values()))
+        rows = self._rows(f"{_SELECT} ORDER BY {_COUNTING_LAST}, created")
+        return list({one.id: one for one in map(_entry, rows)}.values())
 
     def catalogue(self) -> list[tuple[Any, ...]]:
         """List all learnings as numbers need them."""
@@ -207,24 +203,23 @@ class LearningIndex(CachedPart):
 
     def written_before(self, moment: int, *, personal: bool) -> list[tuple[str, int]]:
         """List the learnings that may be shown and are older than a moment."""
-        terms = (personal, moment)
-        return self.ask(lambda connection: connection.execute(_OLDER, terms).fetchall())
+        return self._rows(_OLDER, personal, moment)
 
     def get(self, learning_id: str) -> Entry | None:
         """Fetch a learning of any status."""
-        select = f"{_SELECT} WHERE id = ? ORDER BY {_COUNTING_LAST}"
-        return self.ask(
-            lambda connection: _unique(connection.execute(select, (learning_id,))).get(learning_id)
-        )
+        rows = self._rows(f"{_SELECT} WHERE id = ? ORDER BY {_COUNTING_LAST}", learning_id)
+        return _entry(rows[-1]) if rows else None
 
     def named_files(self) -> list[tuple[str, str]]:
         """List the files that a pitfall or convention which may be shown names."""
-        return self.ask(lambda connection: connection.execute(_NAMED_FILES).fetchall())
+        return self._rows(_NAMED_FILES)
 
     def __len__(self) -> int:
         """Return how many learnings of any status are in."""
-        count = "SELECT documents FROM total WHERE own = 0"
-        return self.ask(lambda connection: int(connection.execute(count).fetchone()[0]))
+        return int(self._rows("SELECT documents FROM total WHERE own = 0")[0][0])
+
+    def _rows(self, question: str, *terms: Any) -> list[Any]:  # noqa: ANN401 - what SQLite takes
+        return self.ask(lambda connection: connection.execute(question, terms).fetchall())
 
 
 class _Update:
@@ -459,11 +454,6 @@ def _best(found: Iterable[Found]) -> list[Found]:
         if known is None or one.relevance.value > known.relevance.value:
             best[one.entry.id] = one
     return list(best.values())
-
-
-def _unique(rows: Iterable[Sequence[Any]]) -> dict[str, Entry]:
-    """Read learnings; of several with one id the last stays, in the place of the first."""
-    return {one.id: one for one in map(_entry, rows)}
 
 
 def _entry(row: Sequence[Any]) -> Entry:

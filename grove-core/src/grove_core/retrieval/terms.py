@@ -79,7 +79,18 @@ def indexed_text(
 
 def words(text: str) -> list[str]:
     """Pick the terms of a text in order."""
+    return _stemmed(_terms_in(text)[0])
+
+
+def identifiers(text: str) -> list[str]:
+    """Pick the terms of a text that are written together of several words."""
+    return _stemmed(_terms_in(text)[1])
+
+
+def _terms_in(text: str) -> tuple[list[str], list[str]]:
+    """Pick all terms of a text, and those among them that are put together of parts."""
     found: list[str] = []
+    joined: list[str] = []
     for chunk in _chunks(text):
         if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk.istitle()):
             _add(chunk, found)
@@ -90,23 +101,12 @@ def words(text: str) -> list[str]:
         for segment in segments:
             parts = _PART_END.split(segment)
             if len(parts) > 1:
+                before = len(found)
                 _add("".join(parts), found)
+                joined += found[before:]
             for part in parts:
                 _add(part, found)
-    return _stemmed(found)
-
-
-def identifiers(text: str) -> list[str]:
-    """Pick the terms of a text that are written together of several words."""
-    found: list[str] = []
-    for chunk in _chunks(text):
-        if chunk.islower() and chunk.isalpha():
-            continue
-        for segment in _SEGMENT_END.split(chunk):
-            parts = _PART_END.split(segment)
-            if len(parts) > 1:
-                _add("".join(parts), found)
-    return _stemmed(found)
+    return found, joined
 
 
 def tag_keys(tags: Iterable[str]) -> list[str]:
