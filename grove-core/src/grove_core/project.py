@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from grove_core.memory.library import MemoryLibrary
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
-    from grove_core.model.statistics import Insight, Statistics
+    from grove_core.model.statistics import Statistics
     from grove_core.model.usage import LearningStats
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
     from grove_core.plugins.discovery import PluginProblem
@@ -382,21 +382,6 @@ class Project:
     def usage(self, learning_ids: "Iterable[str] | None" = None) -> "Mapping[str, LearningStats]":
         """Return how learnings have fared."""
         return self.numbers.usage(learning_ids)
-
-    def insights(self, statistics: "Statistics") -> "tuple[Insight, ...]":
-        """Ask grove itself and the plugins what they see in the numbers."""
-        from grove_core.memory.sanitize import clean_insight
-        from grove_core.stats.insights import insights_of, ranked
-
-        # Plugins are asked in other threads, in which the cache cannot be read.
-        statistics = statistics._replace(records=tuple(statistics.records))
-        found = list(insights_of(statistics))
-        for one in self.plugins.insights(statistics):
-            try:
-                found.append(clean_insight(one.value))
-            except TypeError as error:
-                self.plugins.complain(one, "grove_insights", str(error))
-        return ranked(found)
 
     def backend_sections(self) -> "Mapping[str, PluginSection | None]":
         """The memory backends' own sections, by the backends' names."""

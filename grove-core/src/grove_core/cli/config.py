@@ -118,18 +118,11 @@ def path(invocation: Invocation) -> Result:
 
 def _files(project: Project) -> list[dict[str, Any]]:
     own, user = project.files.config_file, project.paths.config_file
-    initialised = project.files.initialised
+    places = ((Source.PROJECT, own, project.files.initialised), (Source.USER, user, True))
     return [
-        {
-            "source": source,
-            "path": place,
-            "exists": os.path.lexists(place),
-            "used": os.path.lexists(place) and may_be_used,
-        }
-        for source, place, may_be_used in (
-            (Source.PROJECT, own, initialised),
-            (Source.USER, user, True),
-        )
+        {"source": source, "path": path, "exists": exists, "used": exists and may_be_used}
+        for source, path, may_be_used in places
+        for exists in (os.path.lexists(path),)
     ]
 
 

@@ -1,7 +1,7 @@
 """``grove stats``."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +11,11 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import parse_time
 from grove_core.errors import GroveError
+from grove_core.memory.sanitize import clean_insight
+from grove_core.model.statistics import Insight, Statistics
+from grove_core.project import Project
 from grove_core.stats.document import statistics_document
+from grove_core.stats.insights import insights_of, ranked
 from grove_core.text import clean_line
 
 if TYPE_CHECKING:
@@ -44,7 +48,7 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
     project = invocation.project
     start = None if since is None else parse_time(since, project.now, "--since")
     statistics = project.statistics(start)
-    insights = project.insights(statistics)
+    insights = _insights(project, statistics)
     document = statistics_document(statistics, insights)
     title = clean_line(project.root.name, _LONGEST_TITLE) or "grove"
     if html is not None:
@@ -60,6 +64,19 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
         human=human,
         ids=[one.learning_id for one in statistics.top],
     )
+
+
+def _insights(project: Project, statistics: Statistics) -> Sequence[Insight]:
+    """Ask grove itself and the plugins what they see in the numbers."""
+    # Plugins are asked in other threads, in which the cache cannot be read.
+    statistics = statistics._replace(records=tuple(statistics.records))
+    found = list(insights_of(statistics))
+    for one in project.plugins.insights(statistics):
+        try:
+            found.append(clean_insight(one.value))
+        except TypeError as error:
+            project.plugins.complain(one, "grove_insights", str(error))
+    return ranked(found)
 
 
 def _write_page(target: Path, document: Mapping[str, Any], title: str) -> Result:

@@ -13,8 +13,6 @@ from itertools import count
 from grove_core.errors import StorageError
 
 StrPath = str | os.PathLike[str]
-Fingerprint = str
-"""Times, sizes and inodes of some files, as text; another one after any change of them."""
 
 LOCK_TIMEOUT_SECONDS = 15.0
 _LOCK_POLL_SECONDS = 0.005
@@ -340,7 +338,7 @@ def is_running(process: int) -> bool:
     return True
 
 
-def fingerprint_of(paths: Iterable[StrPath]) -> Fingerprint:
+def fingerprint_of(paths: Iterable[StrPath]) -> str:
     """Take the fingerprint of files: another one than before says that they have changed.
 
     Args:
