@@ -69,8 +69,8 @@ _LOCK = RLock()
 def _frozen(owner: type | None = None, **options: Any) -> Any:  # noqa: ANN401 - as attrs.frozen
     """Make a class as ``attrs.frozen`` does, when it is first used.
 
-    Compiling a class takes attrs a third of a millisecond. A hook imports some hundred and fifty
-    and uses a third of them.
+    A hook imports more than a hundred of them and uses a third: compiling all takes a fifth of the
+    time that its imports take.
     """
     if owner is None:
         return lambda owner: _frozen(owner, **options)
