@@ -61,8 +61,8 @@ class Machine:
         return choose(self.context(**settings))
 
     def used(self, **settings):
-        entry = self.choose(**settings).entry
-        return None if entry is None else (entry.origin, entry.name)
+        used = self.choose(**settings).used
+        return None if used is None else (used.entry.origin, used.entry.name)
 
     def why(self, **settings):
         return {
@@ -100,7 +100,7 @@ def test_servers_that_are_known_by_their_package(machine, definition, profile):
     choice = machine.choose()
     (found,) = choice.candidates
     assert found.profile == profile
-    assert found.usable == found.is_used == (choice.entry is not None) == (profile is not None)
+    assert found.usable == found.is_used == (choice.used is not None) == (profile is not None)
     if profile is None:
         assert found.why == "not known: `grove backends mcp probe memory` asks it"
     else:
@@ -118,7 +118,7 @@ def test_a_server_that_is_named(machine):
         in machine.why(server="payroll")[Origin.USER, "payroll"]
     )
     choice = machine.choose(server="nobody")
-    assert choice.entry is None
+    assert choice.used is None
     assert "no server 'nobody' is registered" in choice.problems[0]
     assert discovered(machine.context(server="nobody"))[-1].why == choice.problems[0]
 
@@ -233,7 +233,7 @@ def test_a_cloned_project_has_nothing_started_or_reached(machine, server):
         save_assessment(machine.grove, machine.choose().candidates[-1].entry.digest, VERDICT)
     (machine.home / ".claude.json").unlink()
     choice = machine.choose(server=server)
-    assert choice.entry is None
+    assert choice.used is None
     assert not any(one.usable or one.may_be_probed for one in choice.candidates)
     assert machine.used(server=server, trusted=["0" * 64]) is None
 

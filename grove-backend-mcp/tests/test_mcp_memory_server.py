@@ -12,8 +12,8 @@ import pytest
 from attrs import evolve, frozen
 from called import Called
 
+from grove_backend_mcp.mappings.choice import match_profile
 from grove_backend_mcp.mappings.mapping import Delete, Search, ServerMapping, Update, Write
-from grove_backend_mcp.mappings.profiles import match_profile
 from grove_backend_mcp.mappings.recogniser import recognise
 from grove_backend_mcp.protocol.memory_server import Found, MemoryServer
 from grove_backend_mcp.protocol.texts import values_of

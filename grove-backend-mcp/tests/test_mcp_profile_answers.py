@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from grove_backend_mcp.mappings.profiles import profiles
+from grove_backend_mcp.mappings.choice import profiles
 from grove_backend_mcp.protocol.results import failure_in, read_handle, read_results
 from grove_backend_mcp.servers import ToolResult
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from grove_backend_mcp.secrecy import exposed_options, exposed_variables
-from grove_backend_mcp.settings import McpSettings
+from grove_backend_mcp.settings import McpSettings, exposed_variables, option_values
 
 
 @pytest.mark.parametrize(
@@ -51,16 +50,16 @@ def test_what_is_taken(section):
     ("args", "variables", "options"),
     [
         ((), (), ()),
-        (("--token", "${MY_TOKEN}"), ("MY_TOKEN",), ()),
-        (("--token=${MY_TOKEN:-}",), ("MY_TOKEN",), ()),
-        (("--api-key", "abc"), (), ("api-key",)),
-        (("--api-key=abc",), (), ("api-key",)),
-        (("--token=${MY_TOKEN:-abc}",), ("MY_TOKEN",), ("token",)),
+        (("--token", "${MY_TOKEN}"), ("MY_TOKEN",), ("${MY_TOKEN}",)),
+        (("--token=${MY_TOKEN:-}",), ("MY_TOKEN",), ("${MY_TOKEN:-}",)),
+        (("--api-key", "abc"), (), ("abc",)),
+        (("--api-key=abc",), (), ("abc",)),
+        (("--token=${MY_TOKEN:-abc}",), ("MY_TOKEN",), ("${MY_TOKEN:-abc}",)),
         (("--token", "--verbose"), (), ()),
         (("--token",), (), ()),
-        (("--auth", "none", "--key-file", "k", "--max-tokens", "5"), (), ()),
+        (("--key-file", "k", "--max-tokens", "5"), (), ()),
     ],
 )
 def test_secrets_in_a_process_list(args, variables, options):
     assert exposed_variables(args) == variables
-    assert exposed_options(args) == options
+    assert tuple(option_values(args)) == options

@@ -63,8 +63,8 @@ class McpBackend:
 
     def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = utc_now) -> None:
         choice = choose(context)
-        project, entry = project_name(context), choice.entry
-        meant = choice.meant.digest if choice.meant is not None else ""
+        project, used = project_name(context), choice.used
+        meant = choice.meant.entry.digest if choice.meant is not None else ""
         paths = Paths(context, meant)
         self._in_hook = context.in_hook
         self._write_until: float | None = None
@@ -74,9 +74,8 @@ class McpBackend:
         # Under another name of the project, the server has nothing of it yet.
         self._journal = Journal(paths.journal, f"{meant}:{project}")
         self._remote: RemoteServer | None = None
-        if entry is not None:
-            profile = choice.used.profile if choice.used is not None else None
-            expected = expected_of(context, entry, profile)
+        if used is not None:
+            entry, expected = used.entry, expected_of(context, used.entry, used.profile)
             connection = ServerConnection(context, entry, project, paths.breaker, clock, expected)
             self._remote = RemoteServer(
                 paths, self._contents, self._journal, connection, project, clock

@@ -1,9 +1,8 @@
 """The commands ``grove backends mcp map`` and ``probe``: write a mapping, and try a server."""
 
 import json
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from secrets import choice
@@ -16,7 +15,7 @@ from grove_backend_mcp.client import Connection, Limits, connect
 from grove_backend_mcp.discovery.choose import Candidate, choose, endpoint_of
 from grove_backend_mcp.mappings.assessment import keep_assessment
 from grove_backend_mcp.mappings.choice import mapping_for
-from grove_backend_mcp.mappings.mapping import Operation, ServerMapping, tables_of
+from grove_backend_mcp.mappings.mapping import KINDS, Operation, ServerMapping, Update, tables_of
 from grove_backend_mcp.mappings.recogniser import recognise
 from grove_backend_mcp.protocol.memory_server import MemoryServer
 from grove_backend_mcp.protocol.results import Found
@@ -25,7 +24,6 @@ from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError, Category, Learning, LearningStatus, Query
 
 _LARGEST_LIST: Final = 16 * 1024 * 1024
-_BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @click.command("map")
@@ -51,16 +49,20 @@ def map_command(
     if file is not None:
         tools, server_name = read_tool_list(file.read(_LARGEST_LIST))
     else:
-        context, candidate = _meant(ctx, name)
-        with _connected(context, candidate) as connection:
+        with _connected(*_meant(ctx, name)) as connection:
             tools, server_name = connection.tools(), connection.server_name
     mapping = mapping_for(tools, server_name)
     mapping = mapping if mapping.profile else recognise(tools, server_name)
     if as_json:
         click.echo(json.dumps(mapping_document(mapping), indent=2))
-        return
-    for line in _mapping_lines(mapping, tools, name):
-        click.echo(_printable(line))
+    else:
+        _print(_mapping_lines(mapping, tools, name))
+
+
+def _print(lines: Iterable[str]) -> None:
+    """Print what a server says without its power over a terminal."""
+    for line in lines:
+        click.echo("".join(one if one.isprintable() else "?" for one in line))
 
 
 def read_tool_list(data: bytes) -> tuple[Sequence[Tool], str]:
@@ -88,18 +90,11 @@ def read_tool_list(data: bytes) -> tuple[Sequence[Tool], str]:
 
 def mapping_document(mapping: ServerMapping) -> dict[str, Any]:
     """Describe a mapping."""
-    update = _described(mapping.update)
-    if mapping.update is not None and mapping.update.then and update is not None:
-        update["then"] = [_described(one) for one in mapping.update.then]
+    found = {name: _described(getattr(mapping, name)) for name in KINDS}
     return {
         "profile": mapping.profile,
-        "write": _described(mapping.write),
-        "search": _described(mapping.search),
-        "get": _described(mapping.get),
-        "list": _described(mapping.listing),
-        "update": update,
-        "delete": _described(mapping.delete),
-        "setup": _described(mapping.setup),
+        "list": found.pop("listing"),
+        **found,
         "text_form": mapping.write.text_form if mapping.write else "full",
         "query_mode": mapping.search.query_mode if mapping.search else "whole",
     }
@@ -108,7 +103,10 @@ def mapping_document(mapping: ServerMapping) -> dict[str, Any]:
 def _described(operation: Operation | None) -> dict[str, Any] | None:
     if operation is None:
         return None
-    return {"tool": operation.tool, "arguments": dict(operation.arguments)}
+    document: dict[str, Any] = {"tool": operation.tool, "arguments": dict(operation.arguments)}
+    if isinstance(operation, Update) and operation.then:
+        document["then"] = [_described(one) for one in operation.then]
+    return document
 
 
 def _mapping_lines(
@@ -144,20 +142,12 @@ def _mapping_lines(
 
 def _toml(value: Any) -> str:  # noqa: ANN401 - any JSON
     if isinstance(value, Mapping):
-        members = (f"{_key(key)} = {_toml(inner)}" for key, inner in value.items())
+        keys = {key: key if key.isascii() and key.isidentifier() else _toml(key) for key in value}
+        members = (f"{keys[key]} = {_toml(one)}" for key, one in value.items())
         return f"{{ {', '.join(members)} }}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False)
-
-
-def _key(name: str) -> str:
-    return name if _BARE_KEY.fullmatch(name) else _toml(name)
-
-
-def _printable(text: str) -> str:
-    """Take the power over a terminal from a text of a server."""
-    return "".join(one if one.isprintable() else "?" for one in text)
 
 
 PROJECT: Final = "grove-probe"
@@ -273,12 +263,11 @@ def probe_command(ctx: click.Context, name: str | None, *, as_json: bool) -> Non
     context, candidate = _meant(ctx, name)
     if not as_json:
         click.echo(f"asking {candidate.entry.name} ({candidate.entry.source}) …", err=True)
-    document = _asked(context, candidate)
+    document = _probed(context, candidate)
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
-        for line in _probe_lines(document):
-            click.echo(_printable(line))
+        _print(_probe_lines(document))
     if not document["steps"] or any(one["ok"] is False for one in document["steps"]):
         ctx.exit(1)
 
@@ -309,7 +298,7 @@ def _connected(context: BackendContext, candidate: Candidate) -> AbstractContext
     return connect(endpoint_of(context, candidate.entry), limits)
 
 
-def _asked(context: BackendContext, candidate: Candidate) -> dict[str, Any]:
+def _probed(context: BackendContext, candidate: Candidate) -> dict[str, Any]:
     now, begun = datetime.now(UTC), time.monotonic()
     with _connected(context, candidate) as connection:
         tools = connection.tools()

@@ -78,10 +78,11 @@ def _detect(context: BackendContext) -> Detection | None:
     from grove_backend_mcp.discovery.choose import choose
 
     choice = choose(context)
-    if choice.entry is not None:
-        marker = f"{choice.entry.source}: {choice.entry.name}"
-        return Detection(marker=marker, note=f"found the memory server {choice.entry.name}")
-    if record.is_file() or choice.is_awaited:
+    if choice.used is not None:
+        entry = choice.used.entry
+        marker = f"{entry.source}: {entry.name}"
+        return Detection(marker=marker, note=f"found the memory server {entry.name}")
+    if record.is_file() or (choice.is_configured and choice.meant is not None):
         note = f"{record.name} is read, and what is written waits for a server; {choice.why_none}"
         return Detection(marker=str(record), note=note)
     if choice.candidates or choice.problems:

@@ -43,8 +43,12 @@ class ServerEntry:
     extra: Mapping[str, str] = field(factory=dict)
 
     @property
-    def transport(self) -> str:
-        """How one talks to it."""
+    def described(self) -> str:
+        """Where it is written down, and how one talks to it."""
+        return f"{self.source} ({self.origin.value}, {self._transport})"
+
+    @property
+    def _transport(self) -> str:
         return "http" if self.url else "stdio"
 
     @property
@@ -52,7 +56,7 @@ class ServerEntry:
         """What tells it from every other server: a digest of all that it is reached by."""
         import hashlib  # it loads OpenSSL, and most starts of a session need no digest
 
-        parts = [self.transport, self.command, list(self.args), dict(self.env), self.url]
+        parts = [self._transport, self.command, list(self.args), dict(self.env), self.url]
         text = json.dumps([*parts, dict(self.headers), dict(self.extra)], sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
 

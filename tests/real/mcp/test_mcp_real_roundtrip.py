@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 from sample_learnings import samples
 
 from grove_backend_mcp.client import connect
-from grove_backend_mcp.mappings.profiles import match_profile
+from grove_backend_mcp.mappings.choice import match_profile
 from grove_backend_mcp.protocol.memory_server import UNKNOWN, MemoryServer
 from grove_core import LearningStatus, Query
 

@@ -12,7 +12,6 @@ from attrs import evolve, frozen
 from grove_backend_mcp.discovery.references import SLOW_RUNNERS, resolve
 from grove_backend_mcp.discovery.registrations import Registered, read_registrations
 from grove_backend_mcp.mappings.assessment import load_assessment
-from grove_backend_mcp.secrecy import exposed_options, exposed_variables
 from grove_backend_mcp.servers import Endpoint, Origin, ServerEntry, ServerFaultError
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, Discovered, TrustRequest
@@ -21,9 +20,15 @@ CONFIGURED_NAME: Final = "backends.mcp"
 """What the server is called that the configuration itself describes."""
 
 _BROKEN: Final = "the section [backends.mcp] cannot be used: `grove config validate` says why"
-_SCOPED: Final = re.compile(r"(@[^@/]+/[^@/]+)(@.*)?")
-_PLAIN: Final = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(\[[^\]]*\])?(([@=<>~!]).*)?")
-_INSTALLED: Final = re.compile(r".*/node_modules/((?:@[^/]+/)?[^/]+)(/.*)?", re.DOTALL)
+_NOBODY: Final = (
+    "[backends.mcp] server: no server {!r} is registered with the client: `grove backends discover`"
+    " lists those that are"
+)
+_PACKAGES: Final = (
+    re.compile(r".*/node_modules/((?:@[^/]+/)?[^/]+)(/.*)?", re.DOTALL),
+    re.compile(r"(@[^@/]+/[^@/]+)(@.*)?"),
+    re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(\[[^\]]*\])?(([@=<>~!]).*)?"),
+)
 _LONGEST_WORD: Final = 1024
 _PROJECT_DIRECTORY: Final = re.compile(r"\$\{CLAUDE_PROJECT_DIR(?::-[^}]*)?\}")
 _CODE_SUFFIXES: Final = frozenset(".cjs .js .jar .lua .mjs .php .pl .py .pyz .rb .sh .ts".split())
@@ -31,11 +36,14 @@ _CODE_SUFFIXES: Final = frozenset(".cjs .js .jar .lua .mjs .php .pl .py .pyz .rb
 
 @frozen(kw_only=True)
 class Candidate:
-    """A server, and whether it can be used."""
+    """A server, and whether it can be used.
+
+    ``is_meant``: it is known, and nothing names another one; so it is used where it can be reached.
+    """
 
     entry: ServerEntry
-    usable: bool
     why: str
+    usable: bool = False
     is_used: bool = False
     profile: str | None = None
     may_be_probed: bool = False
@@ -56,29 +64,17 @@ class Choice:
         return next((one for one in self.candidates if one.is_used), None)
 
     @property
-    def entry(self) -> ServerEntry | None:
-        """What is written down of the server that is used."""
-        return self.used.entry if self.used is not None else None
-
-    @property
-    def meant(self) -> ServerEntry | None:
+    def meant(self) -> Candidate | None:
         """The server that is used, or would be if it could be reached just now."""
-        meant = (one.entry for one in self.candidates if one.is_meant and one.may_be_probed)
-        return self.entry or next(meant, None)
-
-    @property
-    def is_awaited(self) -> bool:
-        """Whether a server is configured that cannot be reached as things stand."""
-        return self.entry is None and self.is_configured and self.meant is not None
+        meant = (one for one in self.candidates if one.is_meant and one.may_be_probed)
+        return self.used or next(meant, None)
 
     @property
     def why_none(self) -> str:
         """Why no server is used, and what helps; of little meaning where one is."""
         if self.problems:
             return self.problems[0]
-        if self.candidates:
-            meant = (one for one in self.candidates if one.is_meant)
-            one = next(meant, self.candidates[0])
+        for one in sorted(self.candidates, key=lambda one: not one.is_meant):
             return f"the server {one.entry.name} ({one.entry.source}) cannot be used: {one.why}"
         return "no memory server is written down: `grove backends discover` says where one can be"
 
@@ -89,25 +85,21 @@ def choose(context: BackendContext) -> Choice:
     # With a section that cannot be used, another server than the one in it may be meant least.
     if not isinstance(settings, McpSettings):
         return Choice(problems=(_BROKEN,))
+    problems: Sequence[str] = ()
     if settings.command or settings.url:
-        return _chosen([_configured(context, settings)], (), is_configured=True)
-    found = read_registrations(context)
-    candidates = _registered(context, settings, found.servers)
-    problems = list(found.problems)
-    if settings.server and not any(one.entry.name == settings.server for one in candidates):
-        problems.append(
-            f"[backends.mcp] server: no server {settings.server!r} is registered with the client:"
-            " `grove backends discover` lists those that are"
-        )
-    return _chosen(candidates, problems, is_configured=bool(settings.server))
-
-
-def _chosen(
-    candidates: Sequence[Candidate], problems: Sequence[str], *, is_configured: bool
-) -> Choice:
-    first = next((one for one in candidates if one.usable), None)
-    marked = [evolve(one, is_used=one is first) for one in candidates]
-    return Choice(candidates=marked, problems=problems, is_configured=is_configured)
+        found = [_configured(context, settings)]
+    else:
+        registered = read_registrations(context)
+        found = _registered(context, settings, registered.servers)
+        problems = registered.problems
+        if settings.server and not any(one.entry.name == settings.server for one in found):
+            problems = (*problems, _NOBODY.format(settings.server))
+    first = next((one for one in found if one.usable), None)
+    return Choice(
+        candidates=[evolve(one, is_used=one is first) for one in found],
+        problems=problems,
+        is_configured=bool(settings.command or settings.url or settings.server),
+    )
 
 
 def endpoint_of(context: BackendContext, entry: ServerEntry) -> Endpoint:
@@ -129,8 +121,7 @@ def _configured(context: BackendContext, settings: McpSettings) -> Candidate:
         headers=settings.headers,
     )
     if settings.command and settings.url:
-        why = "it has a command and a url: keep one of them"
-        return Candidate(entry=entry, usable=False, why=why)
+        return Candidate(entry=entry, why="it has a command and a url: keep one of them")
     reason, profile = _known(context, settings, entry) or ("configured", None)
     return _reachable(context, entry, reason, profile)
 
@@ -140,25 +131,23 @@ def _registered(
 ) -> list[Candidate]:
     candidates: list[Candidate] = []
     taken: dict[str, str] = {}
-    for one in servers:
-        entry = one.entry
-        if entry.name in taken:
-            why = f"hidden by the one of the same name in {taken[entry.name]}"
-            candidates.append(Candidate(entry=entry, usable=False, why=why))
-            continue
+    for entry, why in servers:
+        refused = why
         is_agreed = entry.origin is not Origin.PROJECT or _is_trusted(context, entry)
-        if is_agreed and not one.refused:
+        if entry.name in taken:
+            refused = f"hidden by the one of the same name in {taken[entry.name]}"
+        elif is_agreed and not refused:
             taken[entry.name] = entry.source
-        candidates.append(_candidate(context, settings, one, is_agreed=is_agreed))
+        if refused:
+            candidates.append(Candidate(entry=entry, why=refused))
+        else:
+            candidates.append(_candidate(context, settings, entry, is_agreed=is_agreed))
     return candidates
 
 
 def _candidate(
-    context: BackendContext, settings: McpSettings, one: Registered, *, is_agreed: bool
+    context: BackendContext, settings: McpSettings, entry: ServerEntry, *, is_agreed: bool
 ) -> Candidate:
-    entry = one.entry
-    if one.refused:
-        return Candidate(entry=entry, usable=False, why=one.refused)
     known = _known(context, settings, entry)
     reason, profile = known or ("", None)
     is_named = settings.server in {"", entry.name}
@@ -170,37 +159,25 @@ def _candidate(
         why = f"{reason}; the project asks for it: `grove trust` shows it and lets you agree"
     else:
         return _reachable(context, entry, reason, profile)
+    is_meant = known is not None and is_named
     return Candidate(
-        entry=entry,
-        usable=False,
-        why=why,
-        profile=profile,
-        may_be_probed=is_agreed,
-        is_meant=known is not None and is_named,
+        entry=entry, why=why, profile=profile, may_be_probed=is_agreed, is_meant=is_meant
     )
 
 
 def _reachable(
     context: BackendContext, entry: ServerEntry, reason: str, profile: str | None
 ) -> Candidate:
+    runner, usable = entry.command.rpartition("/")[2], True
+    if runner in SLOW_RUNNERS:
+        reason += f"; {runner} is slow to start and may fetch the package anew: install it"
     try:
         endpoint_of(context, entry)
     except ServerFaultError as error:
-        usable, why = False, error.detail
-    else:
-        usable, why = True, "; ".join((reason, *_warnings_about(entry)))
+        usable, reason = False, error.detail
     return Candidate(
-        entry=entry, usable=usable, why=why, profile=profile, may_be_probed=True, is_meant=True
+        entry=entry, usable=usable, why=reason, profile=profile, may_be_probed=True, is_meant=True
     )
-
-
-def _warnings_about(entry: ServerEntry) -> Iterator[str]:
-    """Return what is not as it should be about a server that can be used all the same."""
-    for name in (*exposed_variables(entry.args), *exposed_options(entry.args)):
-        yield f"{name} would stand in the process list: hand it on in env"
-    runner = entry.command.rpartition("/")[2]
-    if runner in SLOW_RUNNERS:
-        yield f"{runner} is slow to start and may fetch the package anew: install it"
 
 
 def _known(
@@ -213,9 +190,12 @@ def _known(
         day = f"{assessment.checked_at:%Y-%m-%d}"
         return f"{does} learnings, as was found on {day}", assessment.profile
     # A server that had no tools for once is still the one that its package says.
-    package = known_package(entry)
-    if package is not None:
-        return f"known by its package {package[0]}", package[1]
+    for name in () if entry.url else _names_in(entry):
+        from grove_backend_mcp.mappings.choice import profile_of_package
+
+        profile = profile_of_package(name)
+        if profile is not None:
+            return f"known by its package {name}", profile
     # Only a project's own server is known by its name alone, and needs trust: a project's file must
     # not have any of the user's servers started.
     if settings.server == entry.name and entry.origin is Origin.PROJECT and assessment is None:
@@ -223,24 +203,13 @@ def _known(
     return None
 
 
-def known_package(entry: ServerEntry) -> tuple[str, str] | None:
-    """Return the package of a server that a profile is made for, and the profile."""
-    if entry.url:
-        return None
-    from grove_backend_mcp.mappings.profiles import profile_of_package
-
-    named = ((name, profile_of_package(name)) for name in _names_in(entry))
-    return next(((name, profile) for name, profile in named if profile is not None), None)
-
-
 def _names_in(entry: ServerEntry) -> Iterator[str]:
+    """Name the packages that a command line may mean."""
     yield entry.command.rpartition("/")[2]
     for word in (entry.command, *entry.args):
-        found = len(word) <= _LONGEST_WORD and (
-            _INSTALLED.fullmatch(word) or _SCOPED.fullmatch(word) or _PLAIN.fullmatch(word)
-        )
-        if found:
-            yield found[1]
+        if len(word) <= _LONGEST_WORD:
+            found = next(filter(None, (form.fullmatch(word) for form in _PACKAGES)), None)
+            yield from [found[1]] if found else []
 
 
 def _why_unknown(context: BackendContext, entry: ServerEntry) -> str:
@@ -263,18 +232,13 @@ def discovered(context: BackendContext) -> Sequence[Discovered]:
     """List the servers that were found; nothing is started."""
     choice = choose(context)
     rows = [
-        Discovered(
-            name=one.entry.name,
-            source=f"{one.entry.source} ({one.entry.origin.value}, {one.entry.transport})",
-            usable=one.usable,
-            used=one.is_used,
-            why=one.why,
-        )
+        (one.entry.name, one.entry.described, one.usable, one.is_used, one.why)
         for one in choice.candidates
     ]
-    return rows + [
-        Discovered(name="-", source="-", usable=False, used=False, why=problem)
-        for problem in choice.problems
+    rows += [("-", "-", False, False, problem) for problem in choice.problems]
+    return [
+        Discovered(name=name, source=source, usable=usable, used=used, why=why)
+        for name, source, usable, used, why in rows
     ]
 
 

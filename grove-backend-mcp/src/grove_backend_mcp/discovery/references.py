@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from grove_backend_mcp.secrecy import REFERENCE, option_values, referred_to, says_secret
 from grove_backend_mcp.servers import Endpoint, FaultKind, Origin, ServerEntry, ServerFaultError
+from grove_backend_mcp.settings import REFERENCE, option_values, referred_to, says_secret
 
 SLOW_RUNNERS: Final = frozenset("bunx npx pipx pnpx uvx".split())
 """Programs that look a package up, and may fetch it, each time they start a server."""

@@ -95,7 +95,7 @@ def expected_of(context: BackendContext, entry: ServerEntry, profile: str | None
         return assessment.abilities
     if profile is None:
         return Abilities()
-    from grove_backend_mcp.mappings.profiles import profiles
+    from grove_backend_mcp.mappings.choice import profiles
 
     return next((abilities_of(one.mapping) for one in profiles(profile)), Abilities())
 

@@ -15,11 +15,10 @@ from grove_backend_mcp.mappings.words import (
 from grove_backend_mcp.servers import Tool
 
 _DEEPEST: Final = 4
-_MOST_RESULTS: Final = 50
-_LARGEST_DEFAULT: Final = 1e15
 # In the name of an argument: what it does to other things than the one that is stored.
 _DANGEROUS: Final = TOOLS["destroying"] | TOOLS["sweeping"] | CHANGING
 _TEXTS: Final = ARGUMENTS["texts"]
+_WEIGHT: Final = {"integer": 5, "number": 0.5}
 
 
 class Filled(NamedTuple):
@@ -27,7 +26,6 @@ class Filled(NamedTuple):
 
     arguments: Mapping[str, Any]
     is_required: bool
-    others: int
 
 
 def filled_to_write(tool: Tool) -> Filled | None:
@@ -56,60 +54,21 @@ def _filled_within(
 
 def _with_text(arguments: Sequence[Property], depth: int = 0) -> Filled | None:
     """Fill in the text and what else is required."""
-    ranked = [
-        ((not one.is_required, rank, index), one)
-        for index, one in enumerate(arguments)
-        if (rank := _rank(one)) is not None
-    ]
-    for _, one in sorted(ranked, key=lambda entry: entry[0]):
-        value = _text_for(one, depth)
+    ranked = [(not one.is_required, _rank(one), one) for one in arguments]
+    for *_, one in sorted(ranked, key=lambda entry: entry[:2]):
+        value = _text_for(one, depth) if _rank(one) < len(_TEXTS) else None
         if value is not None:
             return _filled(arguments, one, {one.name: value})
     return None
 
 
-def _with_query(arguments: Sequence[Property]) -> Filled | None:
-    """Fill in the query, how many results are wanted, and what else is required."""
-    query = _query_of(arguments)
-    if query is None or not (query.takes("string") or _takes_texts(query)):
-        return None
-    known: dict[str, Any] = {query.name: "{query}" if query.takes("string") else ["{query}"]}
-    for one in arguments:
-        if _joined(one) in ARGUMENTS["limits"] and one.takes("integer", "number"):
-            known.setdefault(one.name, _limit(one))
-    return _filled(arguments, query, known)
-
-
-def _filled(
-    arguments: Sequence[Property], main: Property, known: Mapping[str, Any]
-) -> Filled | None:
-    """Put together what is known and what else is required."""
-    filled = dict(known)
-    others = [one for one in arguments if one.is_required and one.name not in filled]
-    for one in others:
-        is_dangerous = not _DANGEROUS.isdisjoint(words_of(one.name))
-        value = None if is_dangerous else _value_for(one)
-        if value is None:
-            return None
-        filled[one.name] = value
-    return Filled(filled, main.is_required, len(others))
-
-
-def _query_of(arguments: Sequence[Property]) -> Property | None:
-    """Find the argument whose name stands first among those of queries; required ones first."""
-    names = ARGUMENTS["queries"]
-    named = [one for one in arguments if _joined(one) in names]
-    by_name = sorted(named, key=lambda one: (not one.is_required, names.index(_joined(one))))
-    return next(iter(by_name), None)
-
-
-def _rank(property_: Property) -> int | None:
+def _rank(property_: Property) -> int:
     """Return how well a name fits the text; smaller is better."""
     words = words_of(property_.name)
     if not words or words[-1] not in _TEXTS or not _DANGEROUS.isdisjoint(words):
-        return None
+        return len(_TEXTS)
     fits = (word in _TEXTS or word in TOOLS["qualifiers"] or is_of_memory(word) for word in words)
-    return _TEXTS.index(words[-1]) if all(fits) else None
+    return _TEXTS.index(words[-1]) if all(fits) else len(_TEXTS)
 
 
 def _text_for(property_: Property, depth: int) -> Any:  # noqa: ANN401 - any JSON
@@ -121,41 +80,57 @@ def _text_for(property_: Property, depth: int) -> Any:  # noqa: ANN401 - any JSO
     if property_.takes("object"):
         filled = _with_text(property_.members(), depth + 1)
         return filled and filled.arguments
-    if not property_.takes("array"):
-        return None
     items = property_.items()
     if "string" in items.types:
         # One observation is the text, another one the block: both come back as they are.
         is_list = words_of(property_.name)[-1] == "observations"
         return ["{plain}", "{block}"] if is_list else ["{content}"]
-    filled = _with_text(items.members(), depth + 1)
+    filled = _with_text(items.members(), depth + 1) if property_.takes("array") else None
     return filled and [filled.arguments]
+
+
+def _with_query(arguments: Sequence[Property]) -> Filled | None:
+    """Fill in the query, how many results are wanted, and what else is required."""
+    names = ARGUMENTS["queries"]
+    named = [one for one in arguments if _joined(one) in names]
+    for query in sorted(named, key=lambda one: (not one.is_required, names.index(_joined(one)))):
+        if query.takes("string") or _takes_texts(query):
+            limits = [one for one in arguments if _joined(one) in ARGUMENTS["limits"]]
+            known = {one.name: "{limit}" for one in limits if one.takes("integer", "number")}
+            value = "{query}" if query.takes("string") else ["{query}"]
+            return _filled(arguments, query, {**known, query.name: value})
+        break
+    return None
+
+
+def _filled(
+    arguments: Sequence[Property], main: Property, known: Mapping[str, Any]
+) -> Filled | None:
+    """Put together what is known and what else is required."""
+    filled = dict(known)
+    for one in arguments:
+        if one.is_required and one.name not in filled:
+            is_dangerous = not _DANGEROUS.isdisjoint(words_of(one.name))
+            filled[one.name] = None if is_dangerous else _value_for(one)
+    is_whole = all(value is not None for value in filled.values())
+    return Filled(filled, main.is_required) if is_whole else None
 
 
 def _value_for(property_: Property) -> Any:  # noqa: ANN401 - any JSON
     """Fill in an argument that is required besides the text or the query; ``None`` for no idea."""
-    choices, default = property_.choices(), property_.said("default")
-    if choices:
+    joined, text = _joined(property_), None
+    if choices := property_.choices():
         return _choice(property_, choices)
-    if isinstance(default, str):
-        return _literal(default)
-    if isinstance(default, int | float):
-        is_sent = not isinstance(default, bool) and abs(default) <= _LARGEST_DEFAULT
-        return default if is_sent else None
-    if property_.takes("string") and (text := _string_for(property_)) is not None:
-        return text
-    if property_.types and property_.takes("integer", "number"):
-        return _number_for(property_)
-    return _collection_for(property_)
-
-
-def _collection_for(property_: Property) -> Any:  # noqa: ANN401 - any JSON
-    joined = _joined(property_)
-    if _takes_texts(property_) and joined in ARGUMENTS["tags"]:
-        return "{labels}"
-    if _takes_texts(property_) and joined in ARGUMENTS["ids"]:
-        return ["{id}"]
-    return "{metadata}" if joined == "metadata" and property_.takes("object") else None
+    if isinstance(property_.said("default"), str):
+        return _literal(property_.said("default"))
+    if property_.takes("string"):
+        text = _string_for(property_)
+    elif joined in ARGUMENTS["weights"]:
+        return next((value for kind, value in _WEIGHT.items() if kind in property_.types), None)
+    elif _takes_texts(property_):
+        lists = {**dict.fromkeys(ARGUMENTS["tags"], "{labels}"), "ids": ["{id}"]}
+        return lists.get(joined)
+    return "{metadata}" if joined == "metadata" and property_.takes("object") else text
 
 
 def _literal(text: str) -> str | None:
@@ -173,11 +148,10 @@ def _string_for(property_: Property) -> str | None:
         return None
     if words[0] in FILLED_BY["first"] and all(one in ARGUMENTS["of_spaces"] for one in words[1:]):
         return FILLED_BY["first"][words[0]]
-    if _joined(property_) in FILLED_BY["whole"]:
-        return FILLED_BY["whole"][_joined(property_)]
-    is_of_other = not set(words).isdisjoint(ARGUMENTS["referred"])
     last = FILLED_BY["last"].get(words[-1])
-    return None if last == "{id}" and is_of_other else last
+    if last == "{id}" and not set(words).isdisjoint(ARGUMENTS["referred"]):
+        last = None
+    return FILLED_BY["whole"].get(_joined(property_), last)
 
 
 def _choice(property_: Property, choices: Sequence[Any]) -> str | None:
@@ -190,26 +164,6 @@ def _choice(property_: Property, choices: Sequence[Any]) -> str | None:
     known = {one.lower(): one for one in names if _literal(one) is not None}
     wanted = next((known[one] for one in ARGUMENTS["chosen"] if one in known), None)
     return wanted or next(iter(known.values()), None)
-
-
-def _number_for(property_: Property) -> float | None:
-    """Fill in how important something is."""
-    if _joined(property_) not in ARGUMENTS["weights"]:
-        return None
-    is_whole = "integer" in property_.types
-    least, most = property_.bound("minimum"), property_.bound("maximum")
-    value = 5.0 if is_whole else 0.5
-    value = value if least is None else max(value, least)
-    value = value if most is None else min(value, most)
-    if not abs(value) <= _LARGEST_DEFAULT:
-        return None
-    return int(value) if is_whole else value
-
-
-def _limit(property_: Property) -> str | int:
-    """Fill in how many results are wanted; a server may refuse more than its most."""
-    most = property_.bound("maximum")
-    return "{limit}" if most is None or not 1 <= most < _MOST_RESULTS else int(most)
 
 
 def _takes_texts(property_: Property) -> bool:

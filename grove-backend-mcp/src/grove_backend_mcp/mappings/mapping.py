@@ -1,7 +1,7 @@
 """What grove does with a server: which tool is called with what, and what the answer means."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, ClassVar, Final, TypeAlias
@@ -50,30 +50,20 @@ def _is_pattern(_: object, attribute: "Attribute[Any]", value: str) -> None:
         raise ValueError(f"{attribute.name} must have a group, such as id=([0-9a-f]+)")
 
 
-def _path() -> Any:  # noqa: ANN401 - what attrs calls a field
-    return field(default="", validator=[instance_of(str), _is_path])
+def _checked(default: object, *checks: Any) -> Any:  # noqa: ANN401 - what attrs calls a field
+    return field(default=default, validator=[instance_of(type(default)), *checks])
+
+
+def _path() -> Any:  # noqa: ANN401
+    return _checked("", _is_path)
 
 
 def _pattern() -> Any:  # noqa: ANN401
-    checks: list[Any] = [instance_of(str), max_len(_LONGEST_PATTERN), _is_pattern]
-    return field(default="", validator=checks)
+    return _checked("", max_len(_LONGEST_PATTERN), _is_pattern)
 
 
 def _choice(*choices: str) -> Any:  # noqa: ANN401
-    return field(default=choices[0], validator=in_(choices))
-
-
-def _name() -> Any:  # noqa: ANN401
-    checks: list[Any] = [instance_of(str), min_len(1)]
-    return field(validator=checks)
-
-
-def _flag() -> Any:  # noqa: ANN401
-    return field(default=False, validator=instance_of(bool))
-
-
-def _number() -> Any:  # noqa: ANN401
-    return field(default=0, validator=[instance_of(int), ge(0)])
+    return _checked(choices[0], in_(choices))
 
 
 @frozen(kw_only=True)
@@ -83,12 +73,12 @@ class Operation:
     known: ClassVar[Iterable[str]] = ("project",)
     needed: ClassVar[Iterable[str]] = ()
 
-    tool: str = _name()
+    tool: str = _checked("", min_len(1))
     arguments: Mapping[str, Json] = field(factory=dict, validator=instance_of(dict))
 
     def faults(self) -> list[str]:
         """Return what is wrong with the templates."""
-        wrong = check_template(dict(self.arguments), self.known)
+        wrong = check_template(self.arguments, self.known)
         if not wrong and self.needed and placeholders(self.arguments).isdisjoint(self.needed):
             return [f"no argument holds {' or '.join(f'{{{one}}}' for one in self.needed)}"]
         return wrong
@@ -99,7 +89,7 @@ class Answered(Operation):
     """A call, and where in its answer the results are."""
 
     items: str = _path()
-    columns: bool = _flag()
+    columns: bool = _checked(default=False)
     separator: str = _pattern()
     text: str = _path()
     metadata: str = _path()
@@ -127,7 +117,7 @@ class Search(Answered):
     needed = ("query",)
 
     query_mode: str = _choice("whole", "words")
-    longest_query: int = _number()
+    longest_query: int = _checked(0, ge(0))
 
 
 @frozen(kw_only=True)
@@ -149,8 +139,8 @@ class Listing(Answered):
 class Delete(Operation):
     """Removing one learning."""
 
-    known = ("id", "handle", "project")
-    needed = ("handle", "id")
+    known = Get.known
+    needed = Get.needed
 
 
 OF_LEARNINGS: Final = (
@@ -177,14 +167,8 @@ class Write(Answered):
         default=(), converter=tuple, validator=deep_iterable(instance_of(str))
     )
     text_form: str = _choice("full", "short")
-    longest_text: int = _number()
-    single_writer: bool = _flag()
-
-
-def _steps(tables: Any) -> tuple[Operation, ...]:  # noqa: ANN401 - from a configuration
-    if not isinstance(tables, list | tuple):
-        raise TypeError("then must be a list of tables")
-    return tuple(_operation("then", one) for one in tables)
+    longest_text: int = _checked(0, ge(0))
+    single_writer: bool = _checked(default=False)
 
 
 @frozen(kw_only=True)
@@ -194,32 +178,38 @@ class Change(Operation):
     known = OF_LEARNINGS
 
 
+def _steps(tables: object) -> tuple[Change, ...]:
+    if not isinstance(tables, list | tuple):
+        raise TypeError("then must be a list of tables")
+    return tuple(_operation("then", one, Change) for one in tables)
+
+
 @frozen(kw_only=True)
 class Update(Change):
     """Changing a learning, by several calls where one cannot do it."""
 
-    then: tuple[Operation, ...] = field(default=(), converter=_steps)
+    then: tuple[Change, ...] = field(default=(), converter=_steps)
 
     @property
-    def steps(self) -> tuple[Operation, ...]:
+    def steps(self) -> tuple[Change, ...]:
         """All calls in their order."""
         return (self, *self.then)
 
 
 @frozen(kw_only=True)
 class ServerMapping:
-    """All that grove does with a server."""
+    """All that grove does with a server, by the names of the tables of a configuration."""
 
     profile: str | None = None
-    setup: Operation | None = None
-    write: Write | None = None
-    search: Search | None = None
-    get: Get | None = None
-    listing: Listing | None = None
-    update: Update | None = None
-    delete: Delete | None = None
+    setup: Operation | None = field(default=None, metadata={"kind": Operation})
+    write: Write | None = field(default=None, metadata={"kind": Write})
+    search: Search | None = field(default=None, metadata={"kind": Search})
+    get: Get | None = field(default=None, metadata={"kind": Get})
+    listing: Listing | None = field(default=None, metadata={"kind": Listing})
+    update: Update | None = field(default=None, metadata={"kind": Update})
+    delete: Delete | None = field(default=None, metadata={"kind": Delete})
 
-    def operations(self) -> Iterable[tuple[str, Operation]]:
+    def operations(self) -> Iterator[tuple[str, Operation]]:
         """Name each call."""
         for name in KINDS:
             operation = getattr(self, name)
@@ -228,15 +218,8 @@ class ServerMapping:
 
 
 KINDS: Final[Mapping[str, type[Operation]]] = {
-    "setup": Operation,
-    "write": Write,
-    "search": Search,
-    "get": Get,
-    "listing": Listing,
-    "update": Update,
-    "delete": Delete,
+    name: one.metadata["kind"] for name, one in fields_dict(ServerMapping).items() if one.metadata
 }
-"""The operations, as the tables of a configuration are named."""
 
 
 def mapping_of(tables: Mapping[str, Any], profile: str | None = None) -> ServerMapping:
@@ -245,7 +228,7 @@ def mapping_of(tables: Mapping[str, Any], profile: str | None = None) -> ServerM
     wrong: list[str] = []
     for name, table in tables.items():
         try:
-            found[name] = _operation(name, table)
+            found[name] = _operation(name, table, KINDS.get(name))
         except ValueError as error:
             wrong.append(str(error))
     mapping = ServerMapping(profile=profile, **found) if not wrong else ServerMapping()
@@ -255,19 +238,16 @@ def mapping_of(tables: Mapping[str, Any], profile: str | None = None) -> ServerM
     return mapping
 
 
-def _operation(name: str, table: object) -> Operation:
-    kinds: dict[str, type[Operation]] = {**KINDS, "then": Change}
-    kind = kinds.get(name)
+def _operation(name: str, table: object, kind: Any) -> Any:  # noqa: ANN401 - one of ``KINDS``
     if kind is None:
         raise ValueError(f"{name}: no such operation{near(name, KINDS)}")
     if not isinstance(table, Mapping):
         raise ValueError(f"{name} must be a table")  # noqa: TRY004 - somebody's, not a programmer's
-    known = fields_dict(kind)
-    unknown = next((key for key in table if key not in known), None)
+    unknown = next((key for key in table if key not in fields_dict(kind)), None)
     if unknown is not None:
-        raise ValueError(f"{name}: unknown key {unknown!r}{near(unknown, known)}")
+        raise ValueError(f"{name}: unknown key {unknown!r}{near(unknown, fields_dict(kind))}")
     try:
-        return kind(**{"tool": "", **table})
+        return kind(**table)
     except (ValueError, TypeError) as error:
         # attrs adds what a program may want to know.
         raise ValueError(f"{name}: {error.args[0]}") from None
@@ -284,9 +264,7 @@ def tables_of(mapping: ServerMapping) -> dict[str, dict[str, Any]]:
     """Write a mapping as the tables of a configuration; what is as usual is left out."""
     found = {name: getattr(mapping, name) for name in KINDS}
     return {
-        name: asdict(
-            operation, recurse=True, filter=lambda one, value: value not in (one.default, {})
-        )
-        for name, operation in found.items()
-        if operation is not None
+        name: asdict(one, filter=lambda each, value: value not in (each.default, {}))
+        for name, one in found.items()
+        if one is not None
     }

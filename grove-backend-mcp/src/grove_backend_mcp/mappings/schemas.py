@@ -42,12 +42,6 @@ class Property:
         constant, listed = self.said("const"), self.said("enum")
         return [constant] if constant is not None else listed if isinstance(listed, list) else []
 
-    def bound(self, keyword: str) -> float | None:
-        """Look up a bound such as ``maximum``."""
-        found = self.said(keyword)
-        is_number = isinstance(found, int | float) and not isinstance(found, bool)
-        return found if is_number else None
-
     def items(self) -> "Property":
         """Return what the elements are, where it is a list."""
         schemas = tuple(_branches(self.said("items"), self.root))

@@ -1,6 +1,5 @@
 """What the answers of a server mean: success, results, and the handle of what was stored."""
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,8 +21,14 @@ from grove_backend_mcp.protocol.texts import clean_text, labelled_id, parsed_jso
 from grove_backend_mcp.servers import ToolResult
 from grove_core import Learning
 
+MOST_RESULTS: Final = 200
+LONGEST_TEXT: Final = 16_384
+"""Most code points of a text that is kept, cut after what is grove's has been found in it."""
+
 _LONGEST_SAID: Final = 300
 _LONGEST_PROSE: Final = 400
+_RANK_OFFSET: Final = 60
+_LARGEST_SCORE: Final = 1e300
 _SIGNS: Final = r"^[\s#*>\-!✗✘❌⚠\ufe0f\"'`\[(]*"
 _ERROR: Final = re.compile(
     _SIGNS + r"(?:(?:mcp |internal |unexpected |runtime |value |type |server |api |http )?error\b"
@@ -46,7 +51,9 @@ _HEADING: Final = re.compile(
 )
 _SAYS_YES: Final = ("error", "errors", "isError", "is_error", "failed")
 _SAYS_NO: Final = ("success", "ok", "succeeded", "stored", "saved", "created")
-_BAD_STATES: Final = frozenset({"error", "failed", "failure", "conflict"})
+_BAD_STATES: Final = ("error", "failed", "failure", "conflict")
+_OWN_HANDLE: Final = re.compile(r"cl_\d{8}_[a-z0-9]{3,}")
+_NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 def failure_in(result: ToolResult, write: Write | None = None) -> str:
@@ -72,15 +79,6 @@ def refuses_deletion(result: ToolResult) -> bool:
     return any(document.get("deleted", True) in (False, 0) for document in _objects_of(result))
 
 
-def is_talk(text: str) -> bool:
-    """Return whether a text is the server's own words instead of something that it stores."""
-    start = text[:_LONGEST_PROSE]
-    if _ERROR.match(start) or _NOTHING.match(start):
-        return True
-    only_line = "\n" not in text.strip()
-    return only_line and len(text) < _LONGEST_PROSE and _HEADING.match(start) is not None
-
-
 def _any_matches(pattern: str, result: ToolResult) -> bool:
     return any(re.search(pattern, text, re.MULTILINE) for text in result.texts)
 
@@ -95,20 +93,12 @@ def _objects_of(result: ToolResult) -> Iterator[Mapping[str, Any]]:
 
 
 def _says_failure(document: Mapping[str, Json]) -> bool:
-    if any(document.get(key) not in (None, False, 0, "", [], {}) for key in _SAYS_YES):
-        return True
-    if any(document.get(key) is False for key in _SAYS_NO):
-        return True
     states = (document.get("status"), document.get("action"))
-    return any(isinstance(one, str) and one.lower() in _BAD_STATES for one in states)
-
-
-MOST_RESULTS: Final = 200
-LONGEST_TEXT: Final = 16_384
-"""Most code points of a text that is kept, cut after what is grove's has been found in it."""
-
-_OWN_HANDLE: Final = re.compile(r"cl_\d{8}_[a-z0-9]{3,}")
-_NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+    return (
+        any(document.get(key) not in (None, False, 0, "", [], {}) for key in _SAYS_YES)
+        or any(document.get(key) is False for key in _SAYS_NO)
+        or any(isinstance(one, str) and one.lower() in _BAD_STATES for one in states)
+    )
 
 
 @frozen(kw_only=True)
@@ -127,54 +117,14 @@ class Found:
 def read_results(
     result: ToolResult, reading: Answered, most: int = MOST_RESULTS
 ) -> Sequence[Found]:
-    """Read the results in an answer."""
-    if result.is_error:
-        return ()
+    """Read the results in an answer, each once, and whole where it is there whole."""
     found: dict[object, Found] = {}
-    for item in islice(items_of(result, reading), most):
-        one = _found_in(item, reading)
-        if one is None:
-            continue
+    items = () if result.is_error else islice(items_of(result, reading), most)
+    for one in filter(None, (_found_in(item, reading) for item in items)):
         key = one.learning_id or (one.handle, one.text)
-        known = found.get(key)
-        if known is None or (known.learning is None and one.learning is not None):
+        if key not in found or (found[key].learning is None and one.learning is not None):
             found[key] = one
     return tuple(found.values())
-
-
-def read_handle(result: ToolResult, reading: Answered) -> str:
-    """Read the server's id of what it has just stored."""
-    if reading.handle:
-        for document in documents_of(result):
-            rows = rows_in(document, reading)
-            values = (value for row in rows for value in values_at(reading.handle, row))
-            handle = next(filter(None, map(as_handle, values)), "")
-            if handle:
-                return handle
-    return _handle_in(result.texts, reading)
-
-
-def relevance_of(score: Json, kind: str) -> float | None:
-    """Bring a score between 0 and 1."""
-    number = _number_in(score)
-    if number is None or kind == "none":
-        return None
-    if kind == "distance":
-        return 1 / (1 + max(0.0, number))
-    return min(1.0, max(0.0, number / 100 if kind == "percent" else number))
-
-
-def _number_in(score: Json) -> float | None:
-    if isinstance(score, str):
-        found = _NUMBER.search(score[:50])
-        score = float(found[0]) if found else None
-    if isinstance(score, bool) or not isinstance(score, int | float):
-        return None
-    try:
-        number = float(score)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _found_in(item: Item, reading: Answered) -> Found | None:
@@ -183,7 +133,7 @@ def _found_in(item: Item, reading: Answered) -> Found | None:
     handle = item.handle or _handle_in(item.texts, reading)
     learning_id = recovered.learning_id
     if learning_id is None:
-        if not text or is_talk(text):
+        if not text or _is_talk(text):
             return None
         # A server may have grove's id as its key, even where it shows the text cut.
         own = handle if _OWN_HANDLE.fullmatch(handle) else None
@@ -199,14 +149,42 @@ def _found_in(item: Item, reading: Answered) -> Found | None:
     )
 
 
+def _is_talk(text: str) -> bool:
+    """Return whether a text is the server's own words instead of something that it stores."""
+    start = text[:_LONGEST_PROSE]
+    is_line = "\n" not in text.strip() and len(text) < _LONGEST_PROSE
+    said = _ERROR.match(start) or _NOTHING.match(start) or (is_line and _HEADING.match(start))
+    return bool(said)
+
+
+def read_handle(result: ToolResult, reading: Answered) -> str:
+    """Read the server's id of what it has just stored."""
+    documents = documents_of(result) if reading.handle else ()
+    rows = (row for document in documents for row in rows_in(document, reading))
+    values = (value for row in rows for value in values_at(reading.handle, row))
+    return next(filter(None, map(as_handle, values)), "") or _handle_in(result.texts, reading)
+
+
 def _handle_in(texts: Iterable[str], reading: Answered) -> str:
     if not reading.handle_pattern:
         return ""
     found = [m for text in texts for m in re.finditer(reading.handle_pattern, text, re.MULTILINE)]
-    return as_handle(found[-1][1] if found and found[-1].re.groups else None)
+    return as_handle(found[-1][1]) if found else ""
 
 
-_RANK_OFFSET: Final = 60
+def relevance_of(score: Json, kind: str) -> float | None:
+    """Bring a score between 0 and 1."""
+    if isinstance(score, str):
+        found = _NUMBER.search(score[:50])
+        score = float(found[0]) if found else None
+    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    # Not a number fails this, too.
+    if kind == "none" or not is_number or not abs(score) < _LARGEST_SCORE:
+        return None
+    number = float(score)
+    if kind == "distance":
+        return 1 / (1 + max(0.0, number))
+    return min(1.0, max(0.0, number / 100 if kind == "percent" else number))
 
 
 def merged(answers: Iterable[Sequence[Found]]) -> Sequence[Found]:
