@@ -8,7 +8,8 @@ import ssl
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from typing import Any, Final, cast
+from threading import Timer
+from typing import Any, Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from grove_backend_mcp.client.messages import (
@@ -86,7 +87,7 @@ class HttpTransport:
         """Send a request and give what comes in afterwards; see ``Transport``."""
         with self._request("POST", message, deadline) as response:
             if response.status >= http.client.MULTIPLE_CHOICES:
-                yield from self._refused(response, message["id"])
+                yield from self._refused(response, message["id"], deadline)
                 return
             self._take_session(response)
             kind = response.headers.get_content_type()
@@ -95,7 +96,7 @@ class HttpTransport:
                     yield from self._event(data)
             elif kind == "application/json":
                 try:
-                    yield from read_messages(_whole(response))
+                    yield from read_messages(_whole(response, deadline))
                 except ValueError:
                     raise malformed("sent an answer that is no JSON") from None
             else:
@@ -122,32 +123,21 @@ class HttpTransport:
             for _ in range(_MOST_REDIRECTIONS + 1):
                 was_sent = False
                 parts = urlsplit(self._url)
-                with closing(self._open(parts, deadline)) as plain:
-                    connection = _connection(parts, plain, deadline)
+                with _connected(parts, self._context, deadline) as connection:
                     self._send(connection, method, parts, message)
                     was_sent = True
                     with closing(connection.getresponse()) as response:
+                        _check_time(deadline)
                         if response.status not in _FOLLOWED:
                             yield response
+                            _check_time(deadline)
                             return
                         self._url = _redirected(self._url, response.headers.get("Location", ""))
             raise ServerFaultError(FaultKind.REFUSED, "redirects without end")
         except (OSError, http.client.HTTPException) as error:
+            if was_sent:
+                _check_time(deadline)
             raise _fault_of(error, was_sent=was_sent) from None
-
-    def _open(self, parts: SplitResult, deadline: float) -> socket.socket:
-        """Connect to the server, through no proxy."""
-        port = parts.port or (80 if self._context is None else 443)
-        plain = socket.create_connection((parts.hostname, port), _left(deadline))
-        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if self._context is None:
-            return plain
-        try:
-            plain.settimeout(_left(deadline))
-            return self._context.wrap_socket(plain, server_hostname=parts.hostname)
-        except OSError:
-            plain.close()
-            raise
 
     def _send(
         self,
@@ -178,9 +168,11 @@ class HttpTransport:
         elif found is not None:
             self._reporter.warn("gives its session a name that no header can hold")
 
-    def _refused(self, response: http.client.HTTPResponse, identifier: int) -> list[dict[str, Any]]:
+    def _refused(
+        self, response: http.client.HTTPResponse, identifier: int, deadline: float
+    ) -> list[dict[str, Any]]:
         """Read an answer whose status is no success; it may be an error of JSON-RPC still."""
-        body = _whole(response)
+        body = _whole(response, deadline)
         found: list[dict[str, Any]] = []
         with suppress(ValueError):
             found = [one for one in read_messages(body) if "jsonrpc" in one and "error" in one]
@@ -210,94 +202,67 @@ def events_in(stream: io.BufferedIOBase) -> Iterator[bytes]:
     kind, size, is_first = b"", 0, True
     while line := stream.readline(MESSAGE_BYTES + 1):
         size += len(line)
-        if size > MESSAGE_BYTES:
+        if size > ANSWER_BYTES or sum(map(len, (*data, line))) > MESSAGE_BYTES:
             raise too_large(MESSAGE_BYTES)
         name, _colon, value = line.rstrip(b"\r\n").partition(b":")
         if is_first:
             name, is_first = name.removeprefix(b"\xef\xbb\xbf"), False
-        value = value.removeprefix(b" ")
         if name == b"data":
-            data.append(value)
+            data.append(value.removeprefix(b" "))
         elif name == b"event":
-            kind = value
+            kind = value.removeprefix(b" ")
         elif not name and not value:
             if data and kind in {b"", b"message"}:
                 yield b"\n".join(data)
-            data, kind, size = [], b"", 0
+            data, kind = [], b""
     if data and kind in {b"", b"message"}:
         yield b"\n".join(data)
 
 
-def _whole(response: http.client.HTTPResponse) -> bytes:
+def _whole(response: http.client.HTTPResponse, deadline: float) -> bytes:
     body = bytearray()
     while chunk := response.read1(_CHUNK_BYTES):
         body += chunk
         if len(body) > MESSAGE_BYTES:
             raise too_large(MESSAGE_BYTES)
+    _check_time(deadline)
     return bytes(body)
 
 
-def _connection(
-    parts: SplitResult, plain: socket.socket, deadline: float
-) -> http.client.HTTPConnection:
-    """Hand a socket to ``http.client``, which then neither connects nor speaks TLS."""
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
-    if parts.scheme == "https":
-        connection.default_port = http.client.HTTPS_PORT
-        connection.port = parts.port or http.client.HTTPS_PORT
-    connection.sock = cast("socket.socket", _BoundedSocket(plain, deadline))
-    return connection
-
-
-class _BoundedSocket:
-    """As much of a socket as ``http.client`` needs, with bounds for all that is sent and read."""
-
-    def __init__(self, plain: socket.socket, deadline: float) -> None:
-        self._socket = plain
-        self._deadline = deadline
-
-    def sendall(self, data: bytes) -> None:
-        self._socket.settimeout(_left(self._deadline))
-        self._socket.sendall(data)
-
-    def makefile(self, _mode: str = "rb", *_rest: object) -> io.BufferedReader:
-        return io.BufferedReader(_Incoming(self._socket, self._deadline), _CHUNK_BYTES)
-
-    def close(self) -> None:
-        """Do nothing: ``http.client`` closes before the answer is read."""
-
-
-class _Incoming(io.RawIOBase):
-    """Reading past a bound is a fault, for the request is out."""
-
-    def __init__(self, plain: socket.socket, deadline: float) -> None:
-        self._socket = plain
-        self._deadline = deadline
-        self._room = ANSWER_BYTES
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401 - its type has a name since 3.12
-        if self._room < 0:
-            raise too_large(ANSWER_BYTES)
-        try:
-            self._socket.settimeout(_left(self._deadline))
-            count = self._socket.recv_into(buffer)
-        except TimeoutError:
-            raise ServerFaultError(
-                FaultKind.TIMED_OUT, "did not answer in time", is_unclear=True
-            ) from None
-        self._room -= count
-        return count
-
-
-def _left(deadline: float) -> float:
-    """Return the time that is left."""
+@contextmanager
+def _connected(
+    parts: SplitResult, context: ssl.SSLContext | None, deadline: float
+) -> Iterator[http.client.HTTPConnection]:
+    """Connect to a server, through no proxy; the connection is cut when the time is up."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError
-    return left
+    host, port = parts.hostname or "", parts.port
+    if context is None:
+        connection = http.client.HTTPConnection(host, port, timeout=left)
+    else:
+        connection = http.client.HTTPSConnection(host, port, timeout=left, context=context)
+    with closing(connection):
+        connection.connect()
+        plain: socket.socket = connection.sock
+        # A server that sends a byte now and then is never late by the timeout of one read.
+        cut = Timer(max(deadline - time.monotonic(), 0), _cut, (plain,))
+        cut.daemon = True
+        cut.start()
+        try:
+            yield connection
+        finally:
+            cut.cancel()
+
+
+def _cut(plain: socket.socket) -> None:
+    with suppress(OSError):
+        socket.socket.shutdown(plain, socket.SHUT_RDWR)
+
+
+def _check_time(deadline: float) -> None:
+    if time.monotonic() >= deadline:
+        raise ServerFaultError(FaultKind.TIMED_OUT, "did not answer in time", is_unclear=True)
 
 
 def _redirected(url: str, location: str) -> str:
