@@ -20,7 +20,7 @@ _HEADING: Final = re.compile(r"## (grove:)?(\S+)[ \t]*")
 _FIELD: Final = re.compile(r"\*\*([A-Z][A-Za-z ]*):\*\*[ \t]*(.*)")
 _NEXT_FIELD: Final = re.compile(r"[ \t]*\|[ \t]*(?=\*\*[A-Z][A-Za-z ]*:\*\*)")
 _CURRENT: Final = re.compile(r"### \[[A-Za-z0-9_-]+\]")
-_RULE: Final = "---"
+_RULE: Final = "\n---"
 
 
 def read_older_learnings(text: str, _: Origin) -> list[Entry]:
@@ -56,7 +56,9 @@ def _read_entry(lines: Sequence[str], number: int) -> Entry:
     if heading is None or "summary" not in fields:
         reason = "it has no summary; give it a line such as `**Summary:** …`"
         return left_out(number, lines[0], reason, is_fault=True)
-    detail, notes = _with_relevance(_detail(lines[end:]), fields.get("relevance", ""))
+    # The rule that ends an entry is the last one, if only blanks follow.
+    text = "\n".join(["", *lines[end:]]).rstrip().removesuffix(_RULE).strip()
+    detail, notes = _with_relevance(text, fields.get("relevance", ""))
     files = fields.get("context files") or fields.get("files", "")
     raw: dict[str, Any] = {
         "category": fields.get("category", ""),
@@ -92,12 +94,6 @@ def _read_fields(lines: Sequence[str]) -> tuple[dict[str, str], int]:
         for match in filter(None, matches):
             fields.setdefault(match[1].lower(), match[2].strip())
     return fields, at
-
-
-def _detail(lines: Sequence[str]) -> str:
-    """Take the text up to the rule that ends the entry: the last one, if only blanks follow."""
-    text = "\n".join(lines).strip()
-    return "" if text == _RULE else text.removesuffix(f"\n{_RULE}").rstrip()
 
 
 def _with_relevance(detail: str, relevance: str) -> tuple[str, list[str]]:

@@ -160,7 +160,9 @@ class _Rule(NamedTuple):
     def find(self, text: str) -> Iterator[tuple[int, int, str]]:
         for match in self.pattern.finditer(text):
             start, end = _span(match)
-            if self.check(text[start:end]) and not _is_made_up(text, start, end):
+            made_up = _form("made_up").fullmatch(text, start, end)
+            in_tests = made_up and _form("in_tests").match(text, end)
+            if self.check(text[start:end]) and not in_tests:
                 yield start, end, self.kind
 
 
@@ -234,7 +236,8 @@ def _detect(text: str) -> Iterator[tuple[int, int, str]]:
                     yield place + start, place + end, kind
         for plugin in _plugins():
             for value in set(plugin.analyze_string(window)):
-                if _is_plausible(value):
+                example = _has("example", value) or _is_placeholder(value)
+                if not example and _has_digit(value):
                     start = place + window.find(value)
                     yield start, start + len(value), plugin.secret_type
 
@@ -332,16 +335,6 @@ def _has(form: str, value: str) -> bool:
 
 def _has_digit(value: str) -> bool:
     return any(map(str.isdigit, value))
-
-
-def _is_plausible(value: str) -> bool:
-    """Leave out what detect-secrets has found and is no secret all the same."""
-    return not _has("example", value) and not _is_placeholder(value) and _has_digit(value)
-
-
-def _is_made_up(text: str, start: int, end: int) -> bool:
-    made_up = _form("made_up").fullmatch(text, start, end)
-    return bool(made_up and _form("in_tests").match(text, end))
 
 
 def _is_placeholder(value: str) -> bool:

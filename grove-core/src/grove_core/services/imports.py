@@ -4,7 +4,7 @@ import os
 import re
 from base64 import b32encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -270,20 +270,18 @@ class _Importer:
 
     def _learning(self, entry: Entry, candidate: Candidate) -> Learning:
         written = entry.timestamp or self._project.now
+        day = written.astimezone(UTC)
+        # Made of the content; of thousands of learnings, two may have the same one.
+        made = f"cl_{day.year:04}{day:%m%d}_{_suffix_of(fingerprint(candidate))}"
+        made = new_learning_id(written) if made in self._summaries else made
         learning = learning_from(
             candidate,
-            learning_id=entry.learning_id or self._new_id(candidate, written),
+            learning_id=entry.learning_id or made,
             session_id=entry.session_id or IMPORT_SESSION,
             ticket_id=entry.ticket_id,
             now=written,
         )
         return evolve(learning, status=entry.status)
-
-    def _new_id(self, candidate: Candidate, written: datetime) -> str:
-        """Make an id from the content; of thousands of learnings, two may have the same one."""
-        day = written.astimezone(UTC)
-        made = f"cl_{day.year:04}{day:%m%d}_{_suffix_of(fingerprint(candidate))}"
-        return new_learning_id(written) if made in self._summaries else made
 
 
 def _suffix_of(digest: str) -> str:
@@ -351,15 +349,19 @@ def _result(outcomes: Sequence[Outcome], document: Mapping[str, Any]) -> Result:
     counts = {state: sum(one.state == state for one in outcomes) for state in _STATES}
     refused = [one for one in outcomes if one.state == _REFUSED]
     failed = {"error": f"{counted(len(refused), 'piece')} refused; each says why"}
+    entries: list[dict[str, Any]] = []
     lines: list[Line] = []
     for one in outcomes:
+        told = asdict(one, recurse=False, filter=lambda field, _: field.name != "learning")
+        identity = {"id": one.imported.id if one.imported else None, "backend": one.backend or None}
+        entries.append(told | identity)
         if one.imported is not None:
             waits = f" (waits for the backend {one.backend})" if one.waits else ""
             lines += [f"{one.place}  {one.imported.id}{waits}", f"  {one.summary}"]
             lines += [(f"  {note}", "dim") for note in one.notes]
         elif one.state in (_DUPLICATE, _LEFT_OUT):
             lines.append((f"{one.place}  {_STATES[one.state]}: {one.reason}", "dim"))
-    told = ", ".join(
+    numbers = ", ".join(
         f"{counts[state]} {words}" for state, words in _STATES.items() if counts[state]
     )
     dry = "Dry run, nothing was written: " if document["dry_run"] else ""
@@ -367,20 +369,14 @@ def _result(outcomes: Sequence[Outcome], document: Mapping[str, Any]) -> Result:
         document={
             **document,
             "counts": counts,
-            "entries": [_document(one) for one in outcomes],
+            "entries": entries,
             **(failed if refused else {}),
         },
-        lines=[*lines, f"{dry}{told or 'nothing to import'}."],
+        lines=[*lines, f"{dry}{numbers or 'nothing to import'}."],
         ids=[one.imported.id for one in outcomes if one.imported],
         exit_code=1 if refused else 0,
         warnings=list(_warnings(refused)),
     )
-
-
-def _document(one: Outcome) -> dict[str, Any]:
-    document = asdict(one, recurse=False, filter=lambda field, _: field.name != "learning")
-    imported_id = one.imported.id if one.imported else None
-    return {**document, "id": imported_id, "backend": one.backend or None}
 
 
 def _warnings(refused: Sequence[Outcome]) -> Iterator[str]:

@@ -117,13 +117,21 @@ def flush(project: Project, *, dry_run: bool, in_background: bool) -> Result:
             receipts += done.delivered
             received += done.received
             faults += [f"{name}: {done.fault}"] if done.fault else []
-    waiting, unreadable = _waiting(project), project.outbox.unreadable()
+    outbox, unreadable = project.outbox.entries(project.root), project.outbox.unreadable()
+    waiting = {one.learning.id: one.learning.summary for one in outbox}
+    for server in with_server(project):
+        waiting |= {one: _summary_of(one, project) for one in server.waiting}
     if waiting and not dry_run:
         stay = f"{counted(len(waiting), 'learning')} could not be delivered and"
         wait = "waits" if len(waiting) == 1 else "wait"
         faults.append(f"{stay} {wait} on; `grove backends` says what is wrong")
     elif unreadable and not dry_run:
         faults.append(f"{counted(len(unreadable), 'file')} of the outbox cannot be read")
+    lines: list[Line] = []
+    for one in receipts:
+        summary, note = _summary_of(one.learning_id, project), clean_line(one.note, _LONGEST_NOTE)
+        lines.append(f"{one.status.value} in {one.backend}  {one.learning_id}  {summary}")
+        lines += [(f"        {note}", "yellow")] if note else []
     came = f"{counted(received, 'learning')} came from the server, new or changed"
     return Result(
         document={
@@ -135,7 +143,7 @@ def flush(project: Project, *, dry_run: bool, in_background: bool) -> Result:
             **({"error": "; ".join(faults)} if faults else {}),
         },
         lines=[
-            *(line for receipt in receipts for line in _receipt_lines(project, receipt)),
+            *lines,
             *((f"waits  {one}  {text}", "yellow") for one, text in waiting.items()),
             *((f"cannot be read, and stays  {path}", "yellow") for path in unreadable),
             *([came] if received else []),
@@ -147,22 +155,6 @@ def flush(project: Project, *, dry_run: bool, in_background: bool) -> Result:
     )
 
 
-def _waiting(project: Project) -> dict[str, str]:
-    """Return the summaries of what waits in the outbox, and for servers, by id."""
-    outbox = project.outbox.entries(project.root)
-    waiting = {one.learning.id: one.learning.summary for one in outbox}
-    ids = (learning_id for one in with_server(project) for learning_id in one.waiting)
-    return waiting | {one: _summary_of(one, project) for one in ids}
-
-
 def _summary_of(learning_id: str, project: Project) -> str:
     entry = project.finder.get(learning_id)
     return "" if entry is None else str(entry.fields()["summary"])
-
-
-def _receipt_lines(project: Project, receipt: Receipt) -> list[Line]:
-    state = f"{receipt.status.value} in {receipt.backend}"
-    summary = _summary_of(receipt.learning_id, project)
-    note = clean_line(receipt.note, _LONGEST_NOTE)
-    line = f"{state}  {receipt.learning_id}  {summary}"
-    return [line, (f"        {note}", "yellow")] if note else [line]

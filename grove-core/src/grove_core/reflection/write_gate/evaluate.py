@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from grove_core.model.learning import Candidate, Criterion, Rejection
 from grove_core.model.value import frozen
@@ -51,7 +51,12 @@ def evaluate(candidate: Candidate) -> Assessment:
     text = parse(candidate.summary, candidate.detail)
     measures = measure(text)
     weights = load_json("weights.json")
-    components = _components(text, measures, weights) if text.is_english else ()
+    measured = (
+        Component(name, round(value, 3), round(value * weights["measures"][name], 3))
+        for name, value in measures.items()
+    )
+    words = _words(text.phrases, weights["phrases"])
+    components = (*measured, *words) if text.is_english else ()
     score = round(sum(component.points for component in components), 3)
     reason = _reason(candidate, text, measures, is_scored_low=score < weights["threshold"])
     return Assessment(
@@ -60,16 +65,6 @@ def evaluate(candidate: Candidate) -> Assessment:
         threshold=weights["threshold"],
         components=components,
     )
-
-
-def _components(
-    text: Text, measures: Mapping[str, float], weights: Mapping[str, Any]
-) -> tuple[Component, ...]:
-    measured = (
-        Component(name, round(value, 3), round(value * weights["measures"][name], 3))
-        for name, value in measures.items()
-    )
-    return (*measured, *_words(text.phrases, weights["phrases"]))
 
 
 def _words(said: frozenset[str], weights: Mapping[str, float]) -> tuple[Component, ...]:
