@@ -11,16 +11,15 @@ from typing import Any, Final
 from attrs import evolve
 
 from grove_core.gate.cycles import (
+    Outcome,
     reflection_accepted,
-    session_ended,
     skip_accepted,
     ticket_close_failed,
     ticket_closed,
     ticket_detected,
     ticket_reopened,
 )
-from grove_core.gate.outcome import Outcome
-from grove_core.gate.stopping import stop
+from grove_core.gate.stopping import session_ended, stop
 from grove_core.model.gate import (
     CircuitBreaker,
     Cycle,

@@ -1,33 +1,25 @@
-"""Cycles: tickets in progress and closed, reflections and skips, and the end of a session."""
+"""Cycles: tickets in progress and closed, reflections and skips; and what all handlers say."""
 
 from datetime import datetime
+from typing import TypeAlias
 
-from attrs import evolve
+from attrs import evolve, field
 
-from grove_core.gate.outcome import (
-    Notes,
-    Outcome,
-    describe,
-    finish,
-    is_same_ticket,
-    skip_note,
-    with_new_baseline,
-)
-from grove_core.gate.stopping import is_small, skip_automatically
 from grove_core.model.gate import (
-    AutoSkipDecider,
     CircuitBreaker,
     Credit,
     Cycle,
     CycleOutcome,
     Decision,
+    FinishedCycle,
     Gate,
     GateCredit,
     GatePolicy,
     GateStatus,
     ReflectionAccepted,
-    SessionEnded,
+    SessionMode,
     SkipAccepted,
+    SkipDecision,
     TicketClosed,
     TicketCloseFailed,
     TicketDetected,
@@ -35,6 +27,51 @@ from grove_core.model.gate import (
 )
 from grove_core.model.session import EventType
 from grove_core.model.ticket import Ticket
+from grove_core.model.value import Value, frozen
+
+Note: TypeAlias = tuple[EventType, dict[str, str]]
+Notes: TypeAlias = list[Note]
+
+
+@frozen(eq=False, repr=False)
+class Outcome(Value):
+    """What a handler found: the next state, the decision, and what to say in the trace."""
+
+    gate: Gate
+    decision: Decision = Decision()
+    notes: Notes = field(factory=list)
+
+
+def is_same_ticket(one: Ticket, other: Ticket) -> bool:
+    """Return whether two descriptions mean the same ticket."""
+    return one.source == other.source and one.ticket_id == other.ticket_id
+
+
+def describe(ticket: Ticket) -> dict[str, str]:
+    """Name a ticket in the trace."""
+    details = {"system": ticket.source, "ticket": ticket.ticket_id or "unknown"}
+    return {**details, "title": ticket.title} if ticket.title else details
+
+
+def finish(gate: Gate, outcome: CycleOutcome, now: datetime) -> FinishedCycle:
+    """Sum up the cycle that ends."""
+    opened_at = gate.cycle.opened_at if gate.cycle is not None else now
+    return FinishedCycle(
+        outcome=outcome,
+        tickets=gate.cycle.tickets if gate.cycle is not None else (),
+        blocks=gate.breaker.cycle_blocks,
+        seconds=max(0.0, (now - opened_at).total_seconds()),
+    )
+
+
+def skip_note(decision: SkipDecision) -> Note:
+    """Tell a skip in the trace."""
+    return EventType.SKIP, {"reason": decision.reason, "decider": decision.decider.value}
+
+
+def with_new_baseline(memory: SessionMode) -> SessionMode:
+    """Forget the lines that were counted against the old baseline."""
+    return evolve(memory, lines_at_last_cycle=0)
 
 
 def ticket_detected(gate: Gate, event: TicketDetected, now: datetime, _: GatePolicy) -> Outcome:
@@ -175,25 +212,3 @@ def _resolve(gate: Gate, kind: Credit, now: datetime, notes: Notes) -> Outcome:
         credit = GateCredit(kind=kind, earned_at=max(now, detected_at or now))
         rested = evolve(rested, credit=credit)
     return Outcome(rested, Decision(baseline_moves=True), notes)
-
-
-def session_ended(gate: Gate, event: SessionEnded, now: datetime, policy: GatePolicy) -> Outcome:
-    """The session ends; what is pending stays, and small changes are logged as skipped."""
-    if gate.status is GateStatus.ACTIVE:
-        return Outcome(evolve(gate, status=GateStatus.IDLE))
-    if gate.status.owes_reflection:
-        return _end_pending(gate, now)
-    lines = event.change.lines if event.change is not None else None
-    if lines and policy.auto_skip_decider is AutoSkipDecider.AGENT and is_small(lines, policy):
-        skipped, decision = skip_automatically(gate, lines, now, Decision())
-        notes = [skip_note(decision.auto_skip)] if decision.auto_skip is not None else []
-        return Outcome(skipped, decision, notes)
-    return Outcome(gate)
-
-
-def _end_pending(gate: Gate, now: datetime) -> Outcome:
-    if gate.cycle is None or gate.cycle.unpaid_reported or gate.status is GateStatus.PENDING:
-        return Outcome(gate)
-    finished = finish(gate, CycleOutcome.BLOCKED, now)
-    told = evolve(gate, cycle=evolve(gate.cycle, unpaid_reported=True))
-    return Outcome(told, Decision(finished=finished))

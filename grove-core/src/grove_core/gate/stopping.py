@@ -1,11 +1,11 @@
-"""Stops: deferred, blocked, let go by the breaker, or approved; session mode and small changes."""
+"""Stops: deferred, blocked, let go by the breaker, or approved; small changes; a session's end."""
 
 from datetime import datetime, timedelta
 from typing import Final
 
 from attrs import evolve
 
-from grove_core.gate.outcome import Notes, Outcome, finish, skip_note, with_new_baseline
+from grove_core.gate.cycles import Notes, Outcome, finish, skip_note, with_new_baseline
 from grove_core.model.gate import (
     AutoSkipDecider,
     BrokenCycle,
@@ -17,6 +17,7 @@ from grove_core.model.gate import (
     GatePolicy,
     GateStatus,
     SessionChange,
+    SessionEnded,
     SessionMode,
     SkipDecider,
     SkipDecision,
@@ -193,6 +194,28 @@ def _cycle_allowed(
     further = lines - memory.lines_at_last_cycle
     waited = (now - memory.last_cycle_at).total_seconds()
     return further >= policy.session_rearm_lines and waited >= policy.session_rearm_seconds
+
+
+def session_ended(gate: Gate, event: SessionEnded, now: datetime, policy: GatePolicy) -> Outcome:
+    """The session ends; what is pending stays, and small changes are logged as skipped."""
+    if gate.status is GateStatus.ACTIVE:
+        return Outcome(evolve(gate, status=GateStatus.IDLE))
+    if gate.status.owes_reflection:
+        return _end_pending(gate, now)
+    lines = event.change.lines if event.change is not None else None
+    if lines and policy.auto_skip_decider is AutoSkipDecider.AGENT and is_small(lines, policy):
+        skipped, decision = skip_automatically(gate, lines, now, Decision())
+        notes = [skip_note(decision.auto_skip)] if decision.auto_skip is not None else []
+        return Outcome(skipped, decision, notes)
+    return Outcome(gate)
+
+
+def _end_pending(gate: Gate, now: datetime) -> Outcome:
+    if gate.cycle is None or gate.cycle.unpaid_reported or gate.status is GateStatus.PENDING:
+        return Outcome(gate)
+    finished = finish(gate, CycleOutcome.BLOCKED, now)
+    told = evolve(gate, cycle=evolve(gate.cycle, unpaid_reported=True))
+    return Outcome(told, Decision(finished=finished))
 
 
 def count_stop(
