@@ -53,9 +53,6 @@ def faults(examination: Examination) -> Iterator[CheckResult]:
         detail = f"{entry} is {entry.state.value}: {entry.detail}"
         if entry.state in (PluginState.FAILED, PluginState.REFUSED):
             yield broken(detail, f"Try to upgrade {entry.distribution}, or remove it", name=name)
-        elif entry.state is PluginState.SHADOWED:
-            fix = f"Remove one of the two, or name `{entry.name}@DISTRIBUTION` in the configuration"
-            yield warning(detail, fix, name=name)
     for problem in plugins.problems:
         if problem.what != LOADING:
             fix = f"Upgrade {problem.source.distribution}, or report this to its authors"

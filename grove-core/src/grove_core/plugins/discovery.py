@@ -38,7 +38,6 @@ class PluginState(Enum):
     BLOCKED = "blocked"
     FAILED = "failed"
     REFUSED = "refused"
-    SHADOWED = "shadowed"
     NOT_LOADED = "not loaded"
 
 
@@ -218,21 +217,11 @@ def choose(found: Iterable[Plugin], group: str, settings: PluginSettings) -> lis
             canonical_name(plugin.distribution),
         ),
     )
-    named: dict[str, list[Plugin]] = {}
-    for plugin in plugins:
-        named.setdefault(plugin.name, []).append(plugin)
     chosen = []
     for plugin in plugins:
-        first, *others = named[plugin.name]
-        state, detail = PluginState.NOT_LOADED, ""
-        if reason := _blocked(plugin, settings):
-            state, detail = PluginState.BLOCKED, reason
-        elif plugin is not first:
-            state = PluginState.SHADOWED
-            detail = f"{first.distribution} provides this name as well and is used"
-        elif others:
-            detail = f"also provided by {', '.join(one.distribution for one in others)}"
-        chosen.append(evolve(plugin, state=state, detail=detail))
+        reason = _blocked(plugin, settings)
+        state = PluginState.BLOCKED if reason else PluginState.NOT_LOADED
+        chosen.append(evolve(plugin, state=state, detail=reason))
     return chosen
 
 
