@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 
 from grove_tickets import backlog, beads, br, gitbug, linear, taskmaster, tissue, tk
-from grove_tickets.files import read_file, read_last_lines
 from grove_tickets.frontmatter import read_document
-from grove_tickets.places import exists, find_repository, first_line, is_directory, real_path
+from grove_tickets.places import (
+    exists,
+    find_repository,
+    first_line,
+    is_directory,
+    read_file,
+    read_last_lines,
+    real_path,
+)
 from grove_tickets.records import records
 
 READERS = [

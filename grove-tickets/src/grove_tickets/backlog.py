@@ -36,6 +36,8 @@ _CONFIGS = (
 )
 _STARTED = "inprogress"
 _DONE = "done"
+_START = "<!-- SECTION:DESCRIPTION:BEGIN -->"
+_END = "<!-- SECTION:DESCRIPTION:END -->"
 _EDIT_FLAGS = (
     "-t", "--title", "-d", "--description", "--desc", "-a", "--assignee", "-s", "--status", "-l",
     "--label", "--priority", "--type", "--project", "--due-date", "--ordinal", "-m", "--milestone",
@@ -86,11 +88,19 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which task is in progress: the one that was updated last, if there are several."""
     project = _find_project(context.cwd, context.environment)
     started = [
-        {**document.fields, "description": _description(document.body)}
+        {
+            **document.fields,
+            "description": document.body.partition(_START)[2].partition(_END)[0].strip(),
+        }
         for _, document in ([] if project is None else documents(project[1] / "tasks", "progress"))
         if _plain(text_field(document.fields, "status")) == _STARTED
     ]
-    return ticket_of(max(started, key=_updated_at, default=None), SYSTEM)
+    task = max(
+        started,
+        key=lambda one: text_field(one, "updated_date") or text_field(one, "created_date"),
+        default=None,
+    )
+    return ticket_of(task, SYSTEM)
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
@@ -217,12 +227,3 @@ def _parts(ticket_id: str) -> tuple[str, tuple[str, ...]]:
     """Split an id into its prefix, perhaps none, and its number: ``TASK-07.1`` has 7 and 1."""
     prefix, _, number = ticket_id.strip().lower().rpartition("-")
     return prefix, tuple(part.lstrip("0") for part in number.split("."))
-
-
-def _updated_at(fields: dict[str, Any]) -> str:
-    return text_field(fields, "updated_date") or text_field(fields, "created_date")
-
-
-def _description(body: str) -> str:
-    _, _, text = body.partition("<!-- SECTION:DESCRIPTION:BEGIN -->")
-    return text.partition("<!-- SECTION:DESCRIPTION:END -->")[0].strip()

@@ -30,7 +30,6 @@ from grove_tickets.calls import (
     text_of,
     tool_of,
 )
-from grove_tickets.files import read_file
 from grove_tickets.outputs import confirmation, json_objects, output_text, says_error
 from grove_tickets.places import (
     detected,
@@ -39,6 +38,7 @@ from grove_tickets.places import (
     find_repository,
     first_line,
     is_directory,
+    read_file,
     real_path,
 )
 from grove_tickets.records import (

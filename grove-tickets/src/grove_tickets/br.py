@@ -157,7 +157,7 @@ def _says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
     text = output_text(result)
     said = [
         closed
-        for issue_id, closed in (*_lines(text), *_objects(result))
+        for issue_id, closed in _said(result, text)
         if ticket_id is None or is_same_issue(ticket_id, issue_id)
     ]
     if said:
@@ -165,7 +165,8 @@ def _says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
     return False if _REFUSED in text or says_misuse(text) else None
 
 
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
+def _said(result: ToolResult, text: str) -> Iterator[tuple[str, bool]]:
+    """Return the issues and whether they are closed, by lines and by JSON."""
     updated = ""
     for line in text.splitlines():
         issue, status = re.match(_ISSUE, line), re.match(_STATUS, line)
@@ -176,9 +177,6 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
                 yield issue_id, what == "Closed" or (what == "Skipped" and "already closed" in rest)
         elif status is not None and updated:
             yield updated, status[1].lower() == "closed"
-
-
-def _objects(result: ToolResult) -> Iterator[tuple[str, bool]]:
     for one in json_objects(result):
         if text_field(one, "id") and text_field(one, "status"):
             yield text_field(one, "id"), one["status"] == "closed"

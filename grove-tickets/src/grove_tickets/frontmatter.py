@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from grove_tickets.files import read_file
-from grove_tickets.places import files_in
+from grove_tickets.places import files_in, read_file
 
 _MAX_BYTES: Final = 262_144
 _FENCE: Final = "---"

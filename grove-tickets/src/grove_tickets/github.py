@@ -30,7 +30,6 @@ from grove_tickets.calls import (
     text_of,
     tool_of,
 )
-from grove_tickets.files import read_file
 from grove_tickets.forges import (
     find_git,
     is_default_branch,
@@ -47,6 +46,7 @@ from grove_tickets.outputs import (
     says_error,
     says_misuse,
 )
+from grove_tickets.places import read_file
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -345,7 +345,7 @@ def _says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
     text = output_text(result)
     said = [
         closed
-        for repository, number, closed in (*_lines(text), *_objects(result))
+        for repository, number, closed in _said(result, text)
         if _is_meant(ticket_id, repository, number)
     ]
     if said:
@@ -378,17 +378,14 @@ def _is_meant(ticket_id: str | None, repository: str, number: str) -> bool:
     return is_same and number in {wanted[2], ""}
 
 
-def _lines(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Return the repository, the number and the state that lines tell."""
+def _said(result: ToolResult, text: str) -> Iterator[tuple[str, str, bool]]:
+    """Return the repository, the number and the state that lines and JSON tell."""
     for match in re.finditer(_LINE, text):
         verb, rest = (match["verb"] or "").lower(), match["rest"]
         is_closed = verb.endswith(("closed", "merged"))
         says_so = not verb and re.search(_IS_CLOSED, rest) is not None
         if verb or says_so or re.search(_IS_OPEN, rest):
             yield match["repository"] or "", match["number"], is_closed or says_so
-
-
-def _objects(result: ToolResult) -> Iterator[tuple[str, str, bool]]:
     for one in json_objects(result):
         state = one.get("state")
         if isinstance(one.get("number"), int) and isinstance(state, str):

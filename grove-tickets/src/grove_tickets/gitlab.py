@@ -226,10 +226,11 @@ def _name_of(project: str) -> str:
 def _says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
     """Return whether a call's own output says that an issue or a merge request is closed."""
     text = output_text(result)
+    wanted = re.search(r"([#!])(\d+)$", ticket_id or "")
     said = [
         closed
-        for sign, number, closed in (*_lines(text), *_objects(result))
-        if _is_meant(ticket_id, sign, number)
+        for sign, number, closed in _said(result, text)
+        if wanted is None or (wanted[1] == sign and number in {wanted[2], ""})
     ]
     if said:
         return said_last(said, ticket_id)
@@ -239,20 +240,12 @@ def _says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
     return False if refused else None
 
 
-def _is_meant(ticket_id: str | None, sign: str, number: str) -> bool:
-    wanted = None if ticket_id is None else re.fullmatch(r"([^#!]*)([#!])(\d+)", ticket_id)
-    return wanted is None or (wanted[2] == sign and number in {wanted[3], ""})
-
-
-def _lines(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Return the sign, the number and the state that lines tell."""
+def _said(result: ToolResult, text: str) -> Iterator[tuple[str, str, bool]]:
+    """Return the sign, the number and the state that lines and JSON tell."""
     for match in re.finditer(_LINE, text):
         yield match[2], match[3], match[1].lower() != "reopened"
     for match in re.finditer(_MERGED, text):
         yield "!", match[1] or "", True
-
-
-def _objects(result: ToolResult) -> Iterator[tuple[str, str, bool]]:
     for one in json_objects(result):
         number, state = one.get("iid"), one.get("state")
         if isinstance(number, int | str) and isinstance(state, str):

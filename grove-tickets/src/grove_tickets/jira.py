@@ -132,17 +132,13 @@ def _says_done(result: ToolResult, key: str | None, context: ProjectContext) -> 
     text = output_text(result)
     said = re.findall(r'transitioned to state "([^"]+)"(?:\s+\S*/browse/(\S+))?', text)
     said += [(state_name(one), str(one["key"])) for one in json_objects(result) if "key" in one]
+    # A key as typed may be a number only.
     states = [
         state
         for state, moved in said
-        if state and (key is None or not moved or _is_same(key, moved))
+        if state and (key is None or not moved or f"-{moved}".upper().endswith(f"-{key}".upper()))
     ]
     if states:
         return is_done(states[-1], context)
     refused = re.search(r"(?m)^[^\w\n]*(?:Error:|Issue does not exist)", text) is not None
     return False if refused or says_misuse(text) or says_error(result) else None
-
-
-def _is_same(typed: str, key: str) -> bool:
-    """Return whether a key as typed, perhaps a number only, means an issue."""
-    return key.upper() == typed.upper() or (typed.isdigit() and key.endswith(f"-{typed}"))

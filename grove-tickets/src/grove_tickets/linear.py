@@ -18,9 +18,8 @@ from grove_core import (
 )
 from grove_tickets.arguments import UNKNOWN, is_known, known, take_apart
 from grove_tickets.calls import matchers, shell_commands, store_directory, text_of, tool_of
-from grove_tickets.files import read_file
 from grove_tickets.outputs import confirmation, json_objects, output_text, says_error, says_misuse
-from grove_tickets.places import branch_name, detected, exists, find_repository
+from grove_tickets.places import branch_name, detected, exists, find_repository, read_file
 from grove_tickets.states import DoneSettings, is_done, state_name
 
 grove_api = 2
@@ -114,7 +113,6 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
 
 
 def _configured_team(context: ProjectContext) -> str:
-
     detection = detect(context)
     if detection is None:
         return ""
@@ -129,25 +127,15 @@ def _says_done(close: TicketClose, result: ToolResult, context: ProjectContext) 
     said = [
         is_done(state_name(one), context)
         for one in json_objects(result)
-        if _is_meant(close.ticket_id, one) and state_name(one)
+        if close.ticket_id in {None, one.get("id"), one.get("identifier")} and state_name(one)
     ]
     if said:
         return said[-1]
     text = output_text(result)
     # The tool checks the state's name before it prints this.
     for issue in re.findall(r"(?m)^[^\w\n]*Updated issue ([A-Za-z0-9]+-\d+)", text):
-        if close.ticket_id is None or issue.upper() == _full(close.ticket_id, issue):
+        # A ticket as typed may be a number only.
+        if close.ticket_id is None or f"-{issue}".endswith(f"-{close.ticket_id}".upper()):
             return not close.reopens
     failed = re.search(r"(?m)^[^\w\n]*(?:Failed to update|Could not )", text) is not None
     return False if failed or says_misuse(text) or says_error(result) else None
-
-
-def _full(typed: str, issue: str) -> str:
-    """Return an id as typed, perhaps a number only, the way that the tool prints it."""
-    team = issue.upper().partition("-")[0]
-    return f"{team}-{typed}" if typed.isdigit() else typed.upper()
-
-
-def _is_meant(ticket_id: str | None, issue: dict[str, object]) -> bool:
-    known = {issue.get("id"), issue.get("identifier")}
-    return any(isinstance(one, str) for one in known) and (ticket_id is None or ticket_id in known)

@@ -1,14 +1,19 @@
-"""Where things lie: markers in directories upwards, and git repositories; nothing is run."""
+"""What lies in a project: files, which anyone may have put there, and git repositories.
 
-import os.path
+Nothing is run, and no pipe, device or giant is read.
+"""
+
+import os
+import stat
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
 
 from grove_core import Detection
-from grove_tickets.files import read_file
 
+# A pipe that nobody writes to would block the opening.
+_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _MAX_POINTER_BYTES: Final = 4096
 _HEAD: Final = "HEAD"
 _BRANCH_PREFIX: Final = "ref: refs/heads/"
@@ -121,3 +126,33 @@ def _linked(top: Path, pointer: Path) -> Repository:
     git = top / named
     shared = first_line(git / "commondir")
     return Repository(top, git, real_path(git / shared) if shared else None)
+
+
+def read_file(path: Path, limit: int) -> bytes | None:
+    """Read a regular file."""
+    content = _read(path, 0, limit + 1)
+    return content if content is not None and len(content) <= limit else None
+
+
+def read_last_lines(path: Path, limit: int) -> bytes | None:
+    """Read the end of a regular file that grows line by line."""
+    return _read(path, limit, limit)
+
+
+def _read(path: Path, last: int, limit: int) -> bytes | None:
+    """Read from the start, or the whole lines among the last bytes where ``last`` is given."""
+    try:
+        descriptor = os.open(path, _FLAGS)
+        with open(descriptor, "rb", buffering=0) as stream:  # noqa: PTH123 - an open descriptor
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            is_cut = 0 < last < status.st_size
+            if is_cut:
+                stream.seek(status.st_size - last)
+            content = b""
+            while len(content) < limit and (chunk := stream.read(limit - len(content))):
+                content += chunk
+    except (OSError, ValueError):
+        return None
+    return content.partition(b"\n")[2] if is_cut else content

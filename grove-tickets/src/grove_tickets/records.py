@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core import Ticket
-from grove_tickets.files import read_file, read_last_lines
+from grove_tickets.places import read_file, read_last_lines
 
 _MAX_BYTES: Final = 16 * 1024 * 1024
 

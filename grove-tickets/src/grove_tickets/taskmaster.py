@@ -158,7 +158,9 @@ def _stored_as_done(
     root = _find_root(Path(close.directory or context.cwd))
     if close.ticket_id is None or root is None:
         return None
-    tag = _named_tag(result) or _current_tag(root, context)
+    # The answer of the MCP server names the tag.
+    said = [text_field(one, "tag") for one in json_objects(result)] if result is not None else []
+    tag = next(filter(None, said), None) or _current_tag(root, context)
     tasks = _tasks(root, tag)
     number, _, subnumber = close.ticket_id.partition(".")
     task = _find(tasks, number)
@@ -184,12 +186,6 @@ def _printed_as_done(
         if "newStatus" in one and ticket_id in {None, str(one.get("taskId"))}
     ]
     return said[-1] if said else None
-
-
-def _named_tag(result: ToolResult | None) -> str | None:
-    """Return the tag that the answer of the MCP server names."""
-    tags = [] if result is None else [text_field(one, "tag") for one in json_objects(result)]
-    return next((tag for tag in tags if tag), None)
 
 
 def _current_tag(root: Path, context: ProjectContext) -> str:
