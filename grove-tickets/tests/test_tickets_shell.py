@@ -355,7 +355,6 @@ def test_standard_input(text, stdin):
         ("bash -c 'cd a'; t", ""),
         ("bash -c 'cd a; t'", "a"),
         ("eval 'cd a'; t", "a"),
-        ("env -C a t", "a"),
         ("pushd a; t", "a"),
         ("cd -; t", UNKNOWN),
         ("popd; t", UNKNOWN),

@@ -8,22 +8,9 @@ from attrs import frozen
 from grove_core import ProjectContext
 
 DONE: Final = (
-    "done",
-    "close",
-    "closed",
-    "close issue",
-    "complete",
-    "completed",
-    "resolve",
-    "resolved",
-    "resolve issue",
-    "fixed",
-    "won't do",
-    "won't fix",
-    "canceled",
-    "cancelled",
-    "duplicate",
-)
+    "done", "close", "closed", "close issue", "complete", "completed", "resolve", "resolved",
+    "resolve issue", "fixed", "won't do", "won't fix", "canceled", "cancelled", "duplicate",
+)  # fmt: skip
 """Usual names; a transition may have one of its own beside the state that it leads to."""
 
 

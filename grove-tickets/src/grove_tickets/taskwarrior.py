@@ -32,13 +32,9 @@ _SHORTEST_COMMAND: Final = 2
 _LONGEST_RANGE: Final = 100
 # Reading changes nothing, neither the numbers of tasks nor by a hook's hand.
 _READING: Final = (
-    "rc.verbose=nothing",
-    "rc.gc=off",
-    "rc.recurrence=off",
-    "rc.confirmation=off",
-    "rc.hooks=off",
+    "rc.verbose=nothing", "rc.gc=off", "rc.recurrence=off", "rc.confirmation=off", "rc.hooks=off",
     "rc.json.array=on",
-)
+)  # fmt: skip
 _OVERRIDE: Final = r"(?s)rc(\.[\w.]+)?[:=].*"
 _NUMBERS: Final = r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*"
 _UUID: Final = r"[0-9a-f]{8}(-[0-9a-f-]{0,27})?"
@@ -48,17 +44,11 @@ _STATUS: Final = r"(?s)(?:status|statu|stat)[:=](.*)"
 _COMPLETED: Final = "completed"
 _OPEN: Final = frozenset({"pending", "waiting"})
 _COMMANDS: Final = (
-    "active", "add", "all", "annotate", "append", "blocked", "blocking", "burndown.daily",
-    "burndown.monthly", "burndown.weekly", "calc", "calendar", "colors", "columns", "commands",
-    "completed", "config", "context", "count", "delete", "denotate", "diagnostics", "done",
-    "duplicate", "edit", "execute", "export", "ghistory.annual", "ghistory.daily",
-    "ghistory.monthly", "ghistory.weekly", "help", "history.annual", "history.daily",
-    "history.monthly", "history.weekly", "ids", "import", "information", "list", "log", "logo",
-    "long", "ls", "minimal", "modify", "newest", "news", "next", "oldest", "overdue", "prepend",
-    "projects", "purge", "ready", "recurring", "reports", "show", "start", "stats", "stop",
-    "summary", "synchronize", "tags", "timesheet", "udas", "unblocked", "undo", "uuids", "version",
-    "waiting",
+    "add", "annotate", "append", "calc", "config", "context", "delete", "denotate", "done",
+    "duplicate", "edit", "execute", "export", "help", "import", "list", "log", "modify", "prepend",
+    "purge", "start", "stop", "undo",
 )  # fmt: skip
+"""The two that set a status, and those that other words may follow than a filter."""
 
 
 @hookimpl

@@ -32,14 +32,13 @@ class Scope:
             self, variables=dict(self.variables), functions=dict(self.functions), changed=set()
         )
 
-    def program(self, environment: Mapping[str, str], arguments: tuple[str, ...] | None) -> "Scope":
+    def program(self, arguments: tuple[str, ...] | None) -> "Scope":
         """Return what a shell starts with that is started as a program.
 
         Which variables and functions are exported is not followed: it may have any of them.
         """
         shell = self.copy()
         shell.forget(self.variables)
-        shell.variables |= environment
         shell.positionals = arguments
         return shell
 
@@ -68,16 +67,12 @@ class Scope:
         if len(self.directory) > _MAX_PATH:
             self.directory = UNKNOWN
 
-    def define(self, name: str, bodies: tuple[Node, ...]) -> None:
-        """Add bodies that a function may have."""
-        known = self.functions.get(name, ())
-        more = [body for body in bodies if body not in known]
-        self.functions[name] = (*known, *more)[:_MAX_BODIES]
-
     def meet(self, end: "Scope") -> None:
         """Go on behind commands that may have run, or only in part, or several times."""
         for name, bodies in end.functions.items():
-            self.define(name, bodies)
+            own = self.functions.get(name, ())
+            more = [body for body in bodies if body not in own]
+            self.functions[name] = (*own, *more)[:_MAX_BODIES]
         if not end.has_ended:
             self.forget(end.changed)
             if self.positionals != end.positionals:

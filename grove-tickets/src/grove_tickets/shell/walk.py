@@ -239,21 +239,15 @@ class Walk:
     def _follow(self, inner: Inner, command: Command, scope: Scope) -> str | None:
         """Follow what a wrapper runs."""
         environment = {**command.environment, **inner.environment}
-        target = scope
-        if inner.directory:
-            target = self._copy(scope)
-            target.enter(inner.directory)
         output = None
         script = command.stdin if inner.reads_script else inner.script
         if inner.words:
             wrapped = evolve(command, words=inner.words, environment=environment)
-            output = self._run(wrapped, target, is_wrapped=True)
+            output = self._run(wrapped, scope, is_wrapped=True)
         elif script is not None:
-            if inner.same_shell:
-                target.variables |= environment
-            else:
-                target = target.program(environment, inner.arguments)
-            output = self.run_text(script, target, None if inner.reads_script else command.stdin)
+            shell = scope if inner.same_shell else scope.program(inner.arguments)
+            shell.variables |= environment
+            output = self.run_text(script, shell, None if inner.reads_script else command.stdin)
         if inner.same_shell:
             # What a file does is not known.
             scope.forget(environment if inner.script else scope.variables)

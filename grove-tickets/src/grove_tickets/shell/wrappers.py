@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from itertools import takewhile
 from typing import Final
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from grove_tickets.arguments import UNKNOWN, is_known, parse
 
@@ -25,7 +25,6 @@ class Inner:
     ends_shell: bool = False
     arguments: tuple[str, ...] | None = ()
     environment: Mapping[str, str] = field(factory=dict)
-    directory: str = ""
 
 
 @frozen(kw_only=True)
@@ -38,7 +37,6 @@ class _Prefix:
     scripts: str = ""
     is_package: bool = False
     asks: str = ""
-    directory: str = ""
 
 
 def program_of(word: str) -> str:
@@ -87,14 +85,7 @@ def _prefixed(prefix: _Prefix, words: tuple[str, ...]) -> tuple[Inner, ...] | No
     if prefix.is_package and rest:
         after = rest[2:] if rest[1:2] == ("--",) else rest[1:]
         rest = (program_of(rest[0]).split("@")[0], *after)
-    directory = arguments.value(*prefix.directory.split()) or ""
-    return tuple(evolve(inner, directory=directory) for inner in _command(rest))
-
-
-def _command(words: tuple[str, ...]) -> tuple[Inner, ...]:
-    """Return the command that words are, with assignments before it as for ``env``."""
     environment = {}
-    rest = words
     while rest and (match := _ASSIGNMENT.fullmatch(rest[0])):
         environment[match[1]] = match[2]
         rest = rest[1:]
@@ -210,10 +201,9 @@ _PREFIXES: Final[Mapping[str, _Prefix]] = {
     "sudo": _Prefix(
         valued="-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --role"
         " --type",
-        directory="-D --chdir",
     ),
     "doas": _Prefix(valued="-u -C"),
-    "env": _Prefix(valued="-u --unset -C --chdir", directory="-C --chdir"),
+    "env": _Prefix(valued="-u --unset -C --chdir"),
     **dict.fromkeys(("command", "builtin"), _Prefix(asks="-v -V")),
     "nohup": _PLAIN,
     "setsid": _PLAIN,
