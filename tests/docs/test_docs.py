@@ -53,7 +53,7 @@ AFTER_IT = (
 )
 OTHER_LANGUAGES = {"text", "markdown", "mermaid", "console", "sql"}
 
-LINK = re.compile(r"(?<!!)\[(?:[^\[\]]|`[^`]*`)*\]\((?P<target>[^()\s]+)\)")
+LINK = re.compile(r"\[(?:[^\[\]]|`[^`]*`)*\]\((?P<target>[^()\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(?P<title>.+?) *$", re.MULTILINE)
 
 
