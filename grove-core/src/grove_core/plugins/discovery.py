@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -109,10 +110,9 @@ def discover(home: Path) -> tuple[Plugin, ...]:
     try:
         return tuple(Plugin(*row) for row in read_cached(str(home), "plugins", state))
     except TypeError:
-        found, complete = _scan()
-    if complete:
-        rows = [plugin.row for plugin in found]
-        write_cached(str(home), "plugins", state, environment, rows)
+        found = _scan()
+    rows = [plugin.row for plugin in found]
+    write_cached(str(home), "plugins", state, environment, rows)
     return found
 
 
@@ -121,27 +121,24 @@ def canonical_name(distribution: str) -> str:
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
-def _scan() -> tuple[tuple[Plugin, ...], bool]:
-    """Read the metadata; the second result says whether all of it could be read."""
+def _scan() -> tuple[Plugin, ...]:
+    """Read the metadata of all distributions."""
     from importlib.metadata import distributions
 
     first_party = frozenset(name for names in extras().values() for name in names)
     found: dict[str, list[Plugin]] = {}
-    complete = True
     for distribution in distributions():
-        try:
+        # Broken metadata of one distribution concerns no other.
+        with suppress(Exception):
             plugins = list(_plugins_of(distribution, first_party))
-        except Exception:  # noqa: BLE001 - broken metadata of one distribution concerns no other
-            complete = False
-            continue
-        if plugins:
-            # A distribution that is listed twice counts where Python looks first.
-            found.setdefault(canonical_name(plugins[0].distribution), plugins)
+            if plugins:
+                # A distribution that is listed twice counts where Python looks first.
+                found.setdefault(canonical_name(plugins[0].distribution), plugins)
     everything = [plugin for plugins in found.values() for plugin in plugins]
     everything.sort(
         key=lambda one: (GROUPS.index(one.group), one.name, canonical_name(one.distribution))
     )
-    return tuple(everything), complete
+    return tuple(everything)
 
 
 def _plugins_of(distribution: "Distribution", first_party: frozenset[str]) -> Iterator[Plugin]:

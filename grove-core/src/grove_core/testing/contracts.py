@@ -155,5 +155,5 @@ class PluginContract(PluginRules, StandardTests, standard=True):
 
     Attributes:
         plugin: What the entry point names: ``module``, or ``module:attribute``.
-        group: The entry point's group; by default the one in which all its hooks are asked.
+        group: The entry point's group; by default the general one.
     """

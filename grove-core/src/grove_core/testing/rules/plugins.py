@@ -23,7 +23,6 @@ from grove_core.model.ticket import Ticket, ToolCall
 from grove_core.plugins.descriptors import BackendContext, ProjectContext, ReflectionContext
 from grove_core.plugins.discovery import (
     GENERAL_GROUP,
-    GROUPS,
     Plugin,
     PluginProblem,
     PluginSettings,
@@ -31,7 +30,7 @@ from grove_core.plugins.discovery import (
 )
 from grove_core.plugins.hookspecs import GROVE_API
 from grove_core.plugins.limits import TimeLimits
-from grove_core.plugins.manager import GROUPS_OF_HOOK, Plugins, import_target
+from grove_core.plugins.manager import Plugins, import_target
 from grove_core.testing.calls import HOSTILE_INPUTS, HOSTILE_TEXTS, shell_call
 from grove_core.testing.samples import FIRST_INSTANT, example_learning
 from grove_core.testing.watching import untouched
@@ -60,7 +59,7 @@ class PluginRules:
     """Importing, registering, offering and being called."""
 
     plugin: ClassVar[str] = ""
-    group: ClassVar[str] = ""
+    group: ClassVar[str] = GENERAL_GROUP
 
     def test_importing_is_cheap_and_quiet(self, tmp_path: Path) -> None:
         """Importing a plugin's module is cheap, and prints, writes and connects to nothing."""
@@ -213,8 +212,7 @@ class PluginRules:
         assert self.plugin, "plugin = the target of the entry point"
         problems: list[PluginProblem] = []
         name = self.plugin.partition(":")[0].rpartition(".")[2]
-        group = self.group or self._fitting_group()
-        found = Plugin(group, name, self.plugin, name, version="")
+        found = Plugin(self.group, name, self.plugin, name, version="")
         # A machine that runs tests may take its time to compile a plugin.
         limits = TimeLimits(load=_SECONDS)
         return Plugins([found], PluginSettings(), problems.append, limits=limits), problems
@@ -223,12 +221,6 @@ class PluginRules:
         if not offers:
             pytest.skip(f"{self.plugin} has no {what}")
         return offers
-
-    def _fitting_group(self) -> str:
-        instance, _ = import_target(self.plugin)
-        hooks = [name for name in GROUPS_OF_HOOK if hasattr(instance, name)]
-        fitting = [one for one in GROUPS if all(one in GROUPS_OF_HOOK[hook] for hook in hooks)]
-        return fitting[0] if fitting else GENERAL_GROUP
 
 
 def _data_of(descriptor: Any) -> dict[str, Any]:  # noqa: ANN401 - any descriptor
