@@ -167,6 +167,15 @@ def test_a_change_that_waits_stays_on_top(record):
     assert [one for one, _ in status_changes(record)] == [FIRST.id]
 
 
+def test_what_is_noted_late_does_not_undo_what_was_pulled(record):
+    """A process has ended between the database's answer and its own note of it."""
+    record.add(FIRST)
+    record.take_in(pulled(archived(FIRST), at=LATER, whole=True), asked_with="")
+    delivered(record)
+    assert record.get(FIRST.id) == archived(FIRST)
+    assert record.outbox.all().entries == ()
+
+
 def test_who_has_seen_a_status_changes_it_later_whatever_the_clock_says(record):
     ahead = LATER + timedelta(days=400)
     record.take_in(pulled(archived(FIRST), at=ahead, whole=True), asked_with="")

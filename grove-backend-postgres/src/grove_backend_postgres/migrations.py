@@ -1,8 +1,11 @@
 """The migrations of a database, and what applies them."""
 
 import random
+import re
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 from attrs import frozen
@@ -27,19 +30,6 @@ class Migration:
         return f"{self.number} {self.name}"
 
 
-def _kept_apart(table: str) -> tuple[str, ...]:
-    # The policy comes first: with none, a table that is kept apart shows no row at all.
-    policy = (
-        f"CREATE POLICY grove_project ON {{schema}}.{table}"
-        " USING (project = current_setting('grove.project', true))"
-    )
-    return (
-        policy,
-        f"ALTER TABLE {{schema}}.{table} ENABLE ROW LEVEL SECURITY",
-        f"ALTER TABLE {{schema}}.{table} FORCE ROW LEVEL SECURITY",
-    )
-
-
 # Only sent where there is none: the rights are looked at first, and then whether there is one.
 CREATE_SCHEMA: Final = "CREATE SCHEMA IF NOT EXISTS {schema}"
 CREATE_RECORD: Final = (
@@ -51,84 +41,22 @@ RECORD: Final = (
     " VALUES (%(number)s, %(name)s, %(applied_at)s) ON CONFLICT (number) DO NOTHING"
 )
 
-MIGRATIONS: Final = (
-    Migration(
-        number=1,
-        name="tables",
-        statements=(
-            (
-                "CREATE TABLE IF NOT EXISTS {schema}.project (project text PRIMARY KEY,"
-                " revision bigint NOT NULL)"
-            ),
-            (
-                "CREATE TABLE IF NOT EXISTS {schema}.revision (project text NOT NULL,"
-                " number bigint NOT NULL, token text NOT NULL, PRIMARY KEY (project, number))"
-            ),
-            (
-                "CREATE TABLE IF NOT EXISTS {schema}.learning (project text NOT NULL,"
-                " id text NOT NULL, revision bigint NOT NULL, status text NOT NULL,"
-                " status_at timestamptz, scope text NOT NULL, category text NOT NULL,"
-                " created_at timestamptz NOT NULL, ticket text, tags text[] NOT NULL,"
-                " file_names text[] NOT NULL,"
-                " summary text NOT NULL, detail text NOT NULL, tag_words text NOT NULL,"
-                " part_words text NOT NULL, document text NOT NULL, PRIMARY KEY (project, id))"
-            ),
-            (
-                "CREATE INDEX IF NOT EXISTS learning_by_revision ON {schema}.learning"
-                " (project, revision)"
-            ),
-        ),
-    ),
-    Migration(
-        number=2,
-        name="full-text search",
-        statements=(
-            (
-                "ALTER TABLE {schema}.learning ADD COLUMN IF NOT EXISTS words tsvector"
-                " GENERATED ALWAYS AS (setweight(to_tsvector('english', summary), 'A')"
-                " || setweight(to_tsvector('simple', tag_words), 'B')"
-                " || setweight(to_tsvector('english', detail), 'C')"
-                " || setweight(to_tsvector('simple', part_words), 'D')) STORED"
-            ),
-            "CREATE INDEX IF NOT EXISTS learning_by_words ON {schema}.learning USING gin (words)",
-        ),
-        optional=True,
-    ),
-    Migration(
-        number=3,
-        name="row-level security",
-        statements=tuple(
-            one for table in ("project", "revision", "learning") for one in _kept_apart(table)
-        ),
-        optional=True,
-    ),
-    Migration(
-        number=4,
-        name="vectors",
-        statements=(
-            # Where it lies by default; what is not named here is looked for in the catalogue alone.
-            "CREATE EXTENSION IF NOT EXISTS vector SCHEMA public",
-            (
-                "CREATE TABLE IF NOT EXISTS {schema}.embedding (project text NOT NULL,"
-                " id text NOT NULL, model text NOT NULL, size integer NOT NULL,"
-                " vector {vectors}.vector NOT NULL, PRIMARY KEY (project, id, model))"
-            ),
-        ),
-        optional=True,
-    ),
-    Migration(
-        number=5,
-        name="row-level security of vectors",
-        statements=_kept_apart("embedding"),
-        optional=True,
-    ),
-    Migration(
-        number=6,
-        name="notes on statuses",
-        statements=("ALTER TABLE {schema}.learning ADD COLUMN IF NOT EXISTS status_note text",),
-        optional=True,
-    ),
-)
+
+def _read(text: str) -> Iterator[Migration]:
+    _, *parts = _HEADING.split(text)
+    for number, name, optional, body in zip(*[iter(parts)] * 4, strict=True):
+        sql = "\n".join(line for line in body.splitlines() if not line.startswith("--"))
+        texts = (" ".join(one.split()) for one in sql.split(";"))
+        yield Migration(
+            number=int(number),
+            name=name,
+            statements=tuple(filter(None, texts)),
+            optional=bool(optional),
+        )
+
+
+_HEADING: Final = re.compile(r"^-- (\d+): (.+?)( \(optional\))?$", re.MULTILINE)
+MIGRATIONS: Final = tuple(_read(Path(__file__).with_suffix(".sql").read_text("utf-8")))
 """In their order. All but the first are what a server either has or has not."""
 
 TEXT_SEARCH: Final = 2

@@ -14,7 +14,7 @@ from grove_core import Learning
 
 PAGE: Final = 1000
 """How many learnings are asked for at once: some ten megabytes at most."""
-_MARK: Final = re.compile(r"([0-9]{1,18}):([0-9a-f]*)(?::([0-9]{1,18}):(.*))?", re.DOTALL)
+_MARK: Final = re.compile(r"([0-9]{1,18}):([0-9a-f]*):([0-9]{1,18}):(.*)", re.DOTALL)
 
 
 @frozen(kw_only=True)
@@ -52,22 +52,19 @@ def pull(sent: Transaction, mark: str, *, most: int = PAGE) -> Pulled:
 
 def _place_of(mark: str) -> _Place | None:
     found = _MARK.fullmatch(mark)
-    if found is None:
-        return None
-    number, token, after, after_id = found.groups()
-    if after is None:
-        # Everything up to its revision was told.
-        return _Place(int(number), token, int(number) + 1)
-    return _Place(int(number), token, int(after), after_id)
+    return found and _Place(int(found[1]), found[2], int(found[3]), found[4])
 
 
 def _pulled(sent: Transaction, rows: Sequence[Row], *, whole: bool, most: int) -> Pulled:
     own = [row for row in rows if row["id"] is not None]
     is_last = len(own) < most
     learnings = read_all(own)
-    mark = f"{rows[0]['revision']}:{rows[0]['token']}" if rows else ""
-    if not is_last:
-        mark += f":{own[-1]['own_revision']}:{own[-1]['id']}"
+    mark = ""
+    if rows:
+        revision, token = rows[0]["revision"], rows[0]["token"]
+        # After the last page, everything up to its revision was told.
+        last = {"own_revision": revision + 1, "id": ""} if is_last else own[-1]
+        mark = f"{revision}:{token}:{last['own_revision']}:{last['id']}"
     return Pulled(
         learnings=tuple(learnings.values()),
         unreadable=tuple(row["id"] for row in own if row["id"] not in learnings),

@@ -76,7 +76,7 @@ class Record:
         tail = self._lines.since(lines_mark if is_known else "")
         ids = {entry.learning_id for entry in waiting.entries}
         has_gone = any("gone" in one for one in tail.documents)
-        whole = tail.whole or has_gone or len(ids) > _MOST_LOOKED_UP
+        whole = tail.whole or has_gone
         rows = self._rows() if whole else self._about(ids, tail.documents)
         return Changes(
             learnings=tuple(_oldest_first(rows)),
@@ -120,13 +120,12 @@ class Record:
 
     def note_delivered(self, delivered: Collection[Entry]) -> None:
         """Take out of the outbox what the database has: not before, so that nothing is lost."""
-        changed = {one.learning_id for one in delivered if isinstance(one.what, StatusChange)}
-        rows = {
-            one.learning_id: Row(one.what, one.what.timestamp, own=True)
-            for one in delivered
-            if isinstance(one.what, Learning)
-        }
-        self._append(rows | (self._about(changed) if changed else {}))
+        written = {one.learning_id for one in delivered if isinstance(one.what, Learning)}
+        rows = self._about({one.learning_id for one in delivered})
+        # What is known already may be newer: somebody else has changed its status meanwhile.
+        self._append(
+            {one: row._replace(own=row.own or one in written) for one, row in rows.items()}
+        )
         self.outbox.remove(delivered)
 
     def take_in_found(self, learnings: Collection[Learning]) -> None:
@@ -139,12 +138,9 @@ class Record:
         known, before = self._lines.state(), self._rows()
         # A database that does not know its own mark has lost its latest changes.
         after_loss = known.after_loss or (pulled.whole and asked_with != "")
+        own = {one for one, row in known.rows.items() if row.own}
         told = {
-            one.id: Row(
-                one,
-                pulled.status_times[one.id],
-                own=one.id in known.rows and known.rows[one.id].own,
-            )
+            one.id: Row(one, pulled.status_times[one.id], own=one.id in own)
             for one in pulled.learnings
         }
         if after_loss:
@@ -199,11 +195,14 @@ class Record:
     def _about(
         self, ids: Collection[str], told: Collection[Mapping[str, Any]] = ()
     ) -> dict[str, Row]:
-        """Return a few rows, and those of some lines; no other line is read as JSON."""
+        """Return a few rows, and those of some lines; where they are few, no other is read."""
         wanted = {*ids, *(str(one["id"]) for one in told if "id" in one)}
-        waiting = self.outbox.about(wanted)
-        lines = [*told, *self._lines.naming(*ids)]
-        rows = _on_top(_fold(_NOTHING, lines).rows, waiting)
+        if len(ids) > _MOST_LOOKED_UP:
+            rows = self._rows()
+        else:
+            waiting = self.outbox.about(wanted)
+            lines = [*told, *self._lines.naming(*ids)]
+            rows = _on_top(_fold(_NOTHING, lines).rows, waiting)
         return {one: row for one, row in rows.items() if one in wanted}
 
     def _append(self, rows: Mapping[str, Row], *further: Mapping[str, Any]) -> None:

@@ -44,24 +44,8 @@ def why_unusable(installation: Installation) -> Fault:
     if installation.is_only_enabled:
         what = f"the plugin is enabled in {installation.markers[0]} and not used in this project"
         return Fault(f"Total Recall: {what}", start)
-    blocked = in_the_way(installation)
     where = f"{describe(installation)} is installed ({', '.join(installation.markers)})"
-    if blocked is not None:
-        name = blocked.relative_to(installation.root)
-        detail = f"{where} and not initialised: {name} is no folder"
-        return Fault(detail, f"Move {blocked} out of the way, then {start[0].lower()}{start[1:]}")
     return Fault(f"{where} and not initialised: there is no {DAILY}", start)
-
-
-def in_the_way(installation: Installation) -> Path | None:
-    """Find what stands where the folder of the daily logs should be."""
-    memory = Paths(installation.root).memory
-    return next((one for one in (memory, memory / "daily") if _is_in_the_way(one)), None)
-
-
-def _is_in_the_way(path: Path) -> bool:
-    """A file, or a link that leads nowhere."""
-    return os.path.lexists(path) and not os.path.isdir(path)  # noqa: PTH112 - never raises
 
 
 def _how_to_start(installation: Installation) -> str:
@@ -87,7 +71,9 @@ def check_project(context: ProjectContext, today: date) -> Health:
     fault = write_fault(log, installation.root)
     if fault is not None:
         return Health(ok=False, detail=f"{describe(installation)}: {fault.detail}", fix=fault.fix)
-    faults = [*_missing_registers(installation), *_large_logs(log.parent)]
+    faults = [*_large_logs(log.parent)]
+    if REGISTERS in installation.missing:
+        faults.append(Fault(f"there is no {REGISTERS}", _how_to_start(installation)))
     said = [describe(installation), *(one.detail for one in faults)]
     if is_ignored_by_git(log):
         said.append("git ignores its daily logs, so other clones do not get them")
@@ -131,15 +117,6 @@ def _file_fault(log: Path) -> Fault | None:
     if log.stat().st_size > LARGEST_BYTES:
         return _too_large(log)
     return None
-
-
-def _missing_registers(installation: Installation) -> Iterator[Fault]:
-    if REGISTERS in installation.missing:
-        path = installation.root / REGISTERS
-        if _is_in_the_way(path):
-            yield Fault(f"{REGISTERS} is no folder", f"Move {path} out of the way")
-        else:
-            yield Fault(f"there is no {REGISTERS}", _how_to_start(installation))
 
 
 def _large_logs(daily: Path) -> Iterator[Fault]:

@@ -172,16 +172,11 @@ def member_of(enum: type[_Member], text: str) -> _Member | None:
 
 def _split_claim(text: str) -> tuple[str, str]:
     """Take off a quotation, which ends at a quote before a dash, an id or the end of the line."""
-    closing = _CLOSING_QUOTES.get(text[:1])
-    if closing is None:
-        return "", text
-    end = text.find(closing, 1)
-    while end > 0:
-        if _CLAIM_ENDS.match(text, end + 1):
-            return text[1:end], text[end + 1 :]
-        end = text.find(closing, end + 1)
-    end = text.rfind(closing, 1)
-    return (text[1:end], text[end + 1 :]) if end > 0 else ("", text)
+    closing = _CLOSING_QUOTES.get(text[:1], "")
+    ends = [one.start() for one in re.finditer(closing, text) if one.start()] if closing else []
+    fitting = [end for end in ends if _CLAIM_ENDS.match(text, end + 1)]
+    end = (fitting or ends[-1:] or [0])[0]
+    return (text[1:end], text[end + 1 :]) if end else ("", text)
 
 
 def _tags(text: str) -> tuple[str, ...]:

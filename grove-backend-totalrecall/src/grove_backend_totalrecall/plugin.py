@@ -82,7 +82,7 @@ def _detect(context: BackendContext) -> Detection | None:
     installation = find_installation(context)
     if installation is None:
         return None
-    from grove_backend_totalrecall.health import describe, in_the_way, why_outside, why_unusable
+    from grove_backend_totalrecall.health import describe, why_outside, why_unusable
 
     marker = installation.markers[0]
     if (outside := why_outside(installation)) is not None:
@@ -90,9 +90,7 @@ def _detect(context: BackendContext) -> Detection | None:
     if installation.is_initialised:
         return Detection(marker=marker, note=f"found {describe(installation)}")
     why = why_unusable(installation)
-    # What is broken is to be fixed, and learnings for it wait; what was never begun is not used.
-    is_broken = in_the_way(installation) is not None and not installation.is_only_enabled
-    return Detection(marker=marker, usable=is_broken, note=f"{why.detail} → {why.fix}")
+    return Detection(marker=marker, usable=False, note=f"{why.detail} → {why.fix}")
 
 
 def _open(context: BackendContext) -> MemoryBackend:

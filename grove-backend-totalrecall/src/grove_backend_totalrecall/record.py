@@ -1,6 +1,7 @@
 """grove's own record beside the project: what the logs cannot carry, and statuses."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -8,7 +9,6 @@ from typing import Any, Final, NamedTuple
 from grove_core import JsonlStore, LearningStatus, format_instant, parse_instant
 
 FILE_NAME: Final = "total-recall.jsonl"
-_STATUSES: Final = {status.value: status for status in LearningStatus}
 _DIRECTORY: Final = ".grove"
 _NEXT: Final = timedelta(microseconds=1)
 
@@ -67,28 +67,16 @@ class Record:
 def fold(
     known: Mapping[str, Recorded], documents: Iterable[Mapping[str, Any]]
 ) -> Mapping[str, Recorded]:
-    """Add what further lines of the record say."""
+    """Add what further lines of the record say; one that somebody has spoilt says nothing."""
     found = dict(known)
     for document in documents:
-        learning_id = document.get("id")
-        if not isinstance(learning_id, str):
-            continue
-        one = found.get(learning_id, NOTHING)
-        rest, status = document.get("rest"), _STATUSES.get(str(document.get("status")))
-        if isinstance(rest, dict):
-            found[learning_id] = one._replace(rest={**(one.rest or {}), **rest})
-        elif status is not None and (at := _instant(document.get("at"))) is not None:
-            changes = (*one.changes, StatusChange(at, status, _count(document.get("marks"))))
-            found[learning_id] = one._replace(changes=changes)
+        with suppress(ValueError, LookupError, TypeError, AttributeError, OverflowError):
+            one = found.get(document["id"], NOTHING)
+            if "rest" in document:
+                one = one._replace(rest={**(one.rest or {}), **document["rest"]})
+            else:
+                at, status = parse_instant(document["at"]), LearningStatus(document["status"])
+                change = StatusChange(at, status, int(document.get("marks", 0)))
+                one = one._replace(changes=(*one.changes, change))
+            found[document["id"]] = one
     return found
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _instant(text: object) -> datetime | None:
-    try:
-        return parse_instant(text) if isinstance(text, str) else None
-    except (ValueError, OverflowError):
-        return None
