@@ -16,8 +16,15 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import is_known, known, parse
-from grove_tickets.calls import matchers, shell_commands, store_directory, text_of, tool_of
+from grove_tickets.arguments import is_known, parse
+from grove_tickets.calls import (
+    close_of,
+    matchers,
+    shell_commands,
+    store_directory,
+    text_of,
+    tool_of,
+)
 from grove_tickets.frontmatter import documents, read_document, read_fields
 from grove_tickets.outputs import confirmation, says_error
 from grove_tickets.places import detected, files_in, find_upwards, is_directory
@@ -110,14 +117,8 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     for ticket_id, status, directory in changed(call, context):
         project = _find_project(Path(directory or context.cwd), context.environment)
         done = _DONE if project is None else _done_status(project[0])
-        found.append(
-            TicketClose(
-                system=SYSTEM,
-                ticket_id=known(ticket_id),
-                directory=directory,
-                reopens=_plain(status) != done,
-            )
-        )
+        reopens = _plain(status) != done
+        found.append(close_of(SYSTEM, ticket_id, directory, reopens=reopens))
     return found
 
 

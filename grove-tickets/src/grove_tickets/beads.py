@@ -20,9 +20,10 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import UNKNOWN, Arguments, is_known, known, take_apart
+from grove_tickets.arguments import UNKNOWN, Arguments, is_known, take_apart
 from grove_tickets.asking import CURRENT_SECONDS, STATUS_SECONDS, ask
 from grove_tickets.calls import (
+    close_of,
     matchers,
     resolve,
     shell_commands,
@@ -128,7 +129,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issues a call would close or open again."""
     changed = _changed_by_shell if call.name == "Bash" else _changed_by_mcp
     return tuple(
-        TicketClose(system=SYSTEM, ticket_id=known(ticket_id), directory=directory, reopens=reopens)
+        close_of(SYSTEM, ticket_id, directory, reopens=reopens)
         for ticket_id, directory, reopens in changed(call, context.environment)
     )
 

@@ -6,7 +6,7 @@ Old versions of ``bd`` keep the same files: which of the two a project uses, the
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from grove_core import (
     CloseMatcher,
@@ -20,8 +20,8 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import UNKNOWN, Arguments, is_known, known, take_apart
-from grove_tickets.calls import matchers, shell_commands, store_directory
+from grove_tickets.arguments import UNKNOWN, Arguments, is_known, take_apart
+from grove_tickets.calls import close_of, matchers, shell_commands, store_directory
 from grove_tickets.outputs import confirmation, json_objects, output_text, said_last, says_misuse
 from grove_tickets.places import (
     changed_at,
@@ -33,9 +33,6 @@ from grove_tickets.places import (
     real_path,
 )
 from grove_tickets.records import is_same_issue, records, text_field, ticket_of
-
-if TYPE_CHECKING:
-    from grove_tickets.shell import Command
 
 grove_api = 2
 SYSTEM: Final = "br"
@@ -110,13 +107,13 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
         name, arguments = take_apart(command.words[1:], {"epic"}, _GLOBAL_FLAGS, _VALUED)
         if arguments.has("-h", "--help", "--dry-run"):
             continue
-        store = _named_store(command, arguments)
+        # With a database elsewhere, `br` looks for the rest of its store as usual.
+        database = PurePath(arguments.value("--db") or "")
+        is_named = database.parent.name in _MARKERS
+        store = str(database.parent) if is_named else command.environment.get("BEADS_DIR")
         directory = store_directory(call, command.directory, store, context.environment)
         ids, reopens = _issues(name, arguments)
-        found += [
-            TicketClose(system=SYSTEM, ticket_id=known(one), directory=directory, reopens=reopens)
-            for one in ids
-        ]
+        found += [close_of(SYSTEM, one, directory, reopens=reopens) for one in ids]
     return found
 
 
@@ -143,13 +140,6 @@ def _issues(name: str, arguments: Arguments) -> tuple[Sequence[str], bool]:
             return [UNKNOWN], False
         case _:
             return (), False
-
-
-def _named_store(command: "Command", arguments: Arguments) -> str | None:
-    """Return the store that a command names; with a database elsewhere, ``br`` looks as usual."""
-    database = PurePath(arguments.value("--db") or "")
-    is_named = database.parent.name in _MARKERS
-    return str(database.parent) if is_named else command.environment.get("BEADS_DIR")
 
 
 def _says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:

@@ -15,7 +15,7 @@ from grove_core import (
     ToolCall,
     ToolResult,
 )
-from grove_tickets.arguments import Arguments, is_known, parse
+from grove_tickets.arguments import Arguments, is_known, known, parse
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -43,6 +43,15 @@ def matchers(
     if not tools:
         return [of_shell]
     return [of_shell, evolve(of_shell, literals=tuple(tools), tools=("mcp__*",))]
+
+
+def close_of(
+    system: str, ticket_id: str, directory: str | None = None, *, reopens: bool = False
+) -> TicketClose:
+    """Return a close of a ticket whose id may be empty or unknown."""
+    return TicketClose(
+        system=system, ticket_id=known(ticket_id), directory=directory, reopens=reopens
+    )
 
 
 def shell_commands(call: ToolCall, *programs: str) -> list["Command"]:

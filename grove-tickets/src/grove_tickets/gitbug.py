@@ -16,8 +16,8 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import known, parse
-from grove_tickets.calls import behind_git, matchers, shell_commands, store_directory
+from grove_tickets.arguments import parse
+from grove_tickets.calls import behind_git, close_of, matchers, shell_commands, store_directory
 from grove_tickets.outputs import confirmation, output_text, says_misuse
 from grove_tickets.places import detected, exists, find_repository, first_line
 
@@ -80,14 +80,8 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
         words, base, git_directory = _behind_git(command)
         verb, ticket_id = _status_command(words)
         if verb in _VERBS:
-            found.append(
-                TicketClose(
-                    system=SYSTEM,
-                    ticket_id=known(ticket_id),
-                    directory=store_directory(call, base, git_directory, context.environment),
-                    reopens=_VERBS[verb],
-                )
-            )
+            directory = store_directory(call, base, git_directory, context.environment)
+            found.append(close_of(SYSTEM, ticket_id, directory, reopens=_VERBS[verb]))
     return found
 
 

@@ -17,8 +17,8 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import UNKNOWN, is_known, known, take_apart
-from grove_tickets.calls import matchers, shell_commands, text_of, tool_of
+from grove_tickets.arguments import UNKNOWN, is_known, take_apart
+from grove_tickets.calls import close_of, matchers, shell_commands, text_of, tool_of
 from grove_tickets.outputs import confirmation, json_objects, output_text, says_error, says_misuse
 from grove_tickets.places import branch_name, exists, find_repository
 from grove_tickets.states import DoneSettings, is_done, state_name
@@ -83,7 +83,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     if call.name == "Bash":
         moved = [_moved_by_command(one) for one in shell_commands(call, "jira", "acli")]
     return [
-        TicketClose(system=SYSTEM, ticket_id=known(key), reopens=not is_done(state, context))
+        close_of(SYSTEM, key, reopens=not is_done(state, context))
         for keys, state in moved
         if state and is_known(state)
         for key in keys

@@ -16,8 +16,15 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import UNKNOWN, is_known, known, take_apart
-from grove_tickets.calls import matchers, shell_commands, store_directory, text_of, tool_of
+from grove_tickets.arguments import UNKNOWN, is_known, take_apart
+from grove_tickets.calls import (
+    close_of,
+    matchers,
+    shell_commands,
+    store_directory,
+    text_of,
+    tool_of,
+)
 from grove_tickets.outputs import confirmation, json_objects, output_text, says_error, says_misuse
 from grove_tickets.places import branch_name, detected, exists, find_repository, read_file
 from grove_tickets.states import DoneSettings, is_done, state_name
@@ -77,12 +84,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issues a call would move to a done state, or back from one."""
     updates = _updates_by_shell if call.name == "Bash" else _updates_by_server
     return [
-        TicketClose(
-            system=SYSTEM,
-            ticket_id=known(ticket_id),
-            directory=directory,
-            reopens=not is_done(state, context),
-        )
+        close_of(SYSTEM, ticket_id, directory, reopens=not is_done(state, context))
         for ticket_id, state, directory in updates(call, context.environment)
         # Of a state that is named by its id, nothing is known.
         if state and is_known(state) and not re.fullmatch(_STATE_ID, state)

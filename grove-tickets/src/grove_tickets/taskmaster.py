@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grove_core import (
     CloseMatcher,
@@ -16,15 +16,19 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import known, parse
-from grove_tickets.calls import matchers, shell_commands, store_directory, text_of, tool_of
+from grove_tickets.arguments import parse
+from grove_tickets.calls import (
+    close_of,
+    matchers,
+    shell_commands,
+    store_directory,
+    text_of,
+    tool_of,
+)
 from grove_tickets.outputs import confirmation, json_objects, says_error
 from grove_tickets.places import detected, exists, find_upwards
 from grove_tickets.records import objects, read_json, text_field, ticket_of
 from grove_tickets.states import CancelledSettings, counts_cancelled
-
-if TYPE_CHECKING:
-    from grove_tickets.shell import Command
 
 grove_api = 2
 SYSTEM = "taskmaster"
@@ -90,12 +94,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     finished = {"done", _CANCELLED} if counts_cancelled(context) else {"done"}
     changed = _changed_by_shell if call.name == "Bash" else _changed_by_mcp
     return tuple(
-        TicketClose(
-            system=SYSTEM,
-            ticket_id=known(ticket_id),
-            directory=directory,
-            reopens=status in _SETS_UNFINISHED,
-        )
+        close_of(SYSTEM, ticket_id, directory, reopens=status in _SETS_UNFINISHED)
         for ids, status, directory in changed(call, context)
         if status in finished | _SETS_UNFINISHED
         for ticket_id in (one.strip() for one in ids.split(","))
@@ -117,22 +116,18 @@ def _changed_by_shell(
 ) -> Iterator[tuple[str, str, str | None]]:
     """Return the ids that a command names, the status it sets, and the directory that is meant."""
     for command in shell_commands(call, _PROGRAM, *_OTHER_NAMES):
-        arguments = parse(command.words[2:], _FLAGS)
-        if not _sets_status(command) or arguments.has("-h", "--help"):
+        verb, *words = command.words[1:] or ("",)
+        arguments = parse(words, _FLAGS)
+        is_verb = verb == "set-status" or (verb == "status" and command.program == _PROGRAM)
+        # The tool takes what stands behind `-s` as it is: `-s=done` would be the status `=done`.
+        glued = any(word.startswith(("-i=", "-s=", "-p=")) for word in words)
+        if not is_verb or glued or arguments.has("-h", "--help"):
             continue
         typed = dict(enumerate(arguments.positionals))
         ids = typed.get(0) or arguments.value("-i", "--id") or ""
         status = typed.get(1) or arguments.value("-s", "--status") or ""
         base = str(Path(command.directory, arguments.value("-p", "--project") or ""))
         yield ids, status, store_directory(call, base, None, context.environment)
-
-
-def _sets_status(command: "Command") -> bool:
-    name = command.words[1:2]
-    # The tool takes what stands behind `-s` as it is: `-s=done` would be the status `=done`.
-    glued = any(word.startswith(("-i=", "-s=", "-p=")) for word in command.words)
-    named = name == ("set-status",) or (name == ("status",) and command.program == _PROGRAM)
-    return named and not glued
 
 
 def _changed_by_mcp(

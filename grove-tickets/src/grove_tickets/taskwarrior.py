@@ -19,9 +19,9 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import is_known, known
+from grove_tickets.arguments import is_known
 from grove_tickets.asking import CURRENT_SECONDS, STATUS_SECONDS, ask
-from grove_tickets.calls import matchers, shell_commands
+from grove_tickets.calls import close_of, matchers, shell_commands
 from grove_tickets.outputs import confirmation, output_text
 from grove_tickets.places import detected, exists
 from grove_tickets.records import from_json, list_field, objects, text_field
@@ -107,7 +107,7 @@ def closes(
 ) -> Sequence[TicketClose]:
     """Return which tasks a shell command would complete or open again."""
     return tuple(
-        TicketClose(system=SYSTEM, ticket_id=known(one), reopens=reopens)
+        close_of(SYSTEM, one, reopens=reopens)
         for command in shell_commands(call, "task")
         for one, reopens in _changed_by(command.words[1:])
     )

@@ -16,8 +16,8 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import known, parse
-from grove_tickets.calls import matchers, shell_commands, store_directory
+from grove_tickets.arguments import parse
+from grove_tickets.calls import close_of, matchers, shell_commands, store_directory
 from grove_tickets.outputs import confirmation
 from grove_tickets.places import detected, is_directory
 from grove_tickets.records import records, text_field, ticket_of
@@ -78,14 +78,8 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
         counts = status in {_CLOSED, *_UNFINISHED}
         if ticket_id and (counts or (status == _DUPLICATE and counts_cancelled(context))):
             store = store or command.environment.get("TISSUE_STORE")
-            found.append(
-                TicketClose(
-                    system=SYSTEM,
-                    ticket_id=known(ticket_id),
-                    directory=store_directory(call, command.directory, store, context.environment),
-                    reopens=status in _UNFINISHED,
-                )
-            )
+            directory = store_directory(call, command.directory, store, context.environment)
+            found.append(close_of(SYSTEM, ticket_id, directory, reopens=status in _UNFINISHED))
     return found
 
 
@@ -176,9 +170,8 @@ def _updated_at(issue: dict[str, Any]) -> float:
 def _find_issue(issues: dict[str, dict[str, Any]], typed: str) -> dict[str, Any] | None:
     """Find an issue by its id, its hash part or the start of its id, in any letter case."""
     wanted = typed.lower()
-    by_id = {ticket_id.lower(): issue for ticket_id, issue in issues.items()}
-    if wanted in by_id:
-        return by_id[wanted]
-    by_hash = [issue for key, issue in by_id.items() if key.rsplit("-", 1)[-1] == wanted]
-    by_start = [issue for key, issue in by_id.items() if key.startswith(wanted)]
-    return next((found[0] for found in (by_hash, by_start) if len(found) == 1), None)
+    by_id = [(ticket_id.lower(), issue) for ticket_id, issue in issues.items()]
+    exact = [issue for key, issue in by_id if key == wanted]
+    by_hash = [issue for key, issue in by_id if key.rsplit("-", 1)[-1] == wanted]
+    by_start = [issue for key, issue in by_id if key.startswith(wanted)]
+    return next((found[0] for found in (exact, by_hash, by_start) if len(found) == 1), None)

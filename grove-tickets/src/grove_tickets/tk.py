@@ -15,8 +15,7 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import known
-from grove_tickets.calls import matchers, shell_commands, store_directory
+from grove_tickets.calls import close_of, matchers, shell_commands, store_directory
 from grove_tickets.frontmatter import documents, read_document
 from grove_tickets.outputs import confirmation
 from grove_tickets.places import changed_at, detected, files_in, is_directory
@@ -82,14 +81,8 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
         if changed is not None:
             ticket_id, status = changed
             store = command.environment.get("TICKETS_DIR")
-            found.append(
-                TicketClose(
-                    system=SYSTEM,
-                    ticket_id=known(ticket_id),
-                    directory=store_directory(call, command.directory, store, context.environment),
-                    reopens=status != _CLOSED,
-                )
-            )
+            directory = store_directory(call, command.directory, store, context.environment)
+            found.append(close_of(SYSTEM, ticket_id, directory, reopens=status != _CLOSED))
     return found
 
 
