@@ -81,11 +81,12 @@ FUNCTION = 'f() { t "$@" "$2"; }; '
         ("f() { f; t a; }; f", ["t a", "t a", "t a"]),
         ("f() { local X=2; t $X; }; X=1; f; t $X", ["t 2", "t ?"]),
         ("f() { X=2; }; X=1; f; t $X", ["t ?"]),
+        ("f() { x=$1; shift; t $x $@; }; f a b", ["t a b"]),
         ("f() { t a; }; if x; then f() { t b; }; fi; f", ["x", "t a", "t b"]),
         ('t() { command t "$@" c; }; t a', ["t a c"]),
         ("f() { t a; }; sudo f", ["f"]),
         ("f() { t a; }; export -f f; bash -c f", ["t a"]),
-        ('set -- a b; t "$2"; shift; t $1', ["t b", "t ?"]),
+        ('set -- a b; t "$2"; shift; t $1', ["t b", "t b"]),
         ("bash -c 't $1 $2' x a", ["t a"]),
     ],
 )

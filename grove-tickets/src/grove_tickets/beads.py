@@ -387,7 +387,10 @@ def _candidates(cwd: Path) -> Iterator[Path]:
         own = repository.top / _MARKER
         if repository.common is not None:
             # A linked work tree has a store of its own only if it is redirected or a database.
-            if _follow_redirect(own) != own or _has_database(own):
+            databases = [
+                name for name in _databases(own) if ".backup" not in name and name != "vc.db"
+            ]
+            if _follow_redirect(own) != own or databases:
                 yield own
             is_bare = repository.common.name != ".git"
             yield (repository.common if is_bare else repository.common.parent) / _MARKER
@@ -402,12 +405,10 @@ def _follow_redirect(store: Path) -> Path:
 
 
 def _is_store(store: Path) -> bool:
-    names = ("metadata.json", "config.yaml", "dolt", "embeddeddolt")
-    return any(exists(store / name) for name in names) or bool(files_in(store, ".db"))
+    names = ("metadata.json", "config.yaml")
+    return any(exists(store / name) for name in names) or bool(_databases(store))
 
 
-def _has_database(store: Path) -> bool:
-    databases = [one.name for one in files_in(store, ".db")]
-    return any(exists(store / name) for name in ("dolt", "embeddeddolt")) or any(
-        ".backup" not in name and name != "vc.db" for name in databases
-    )
+def _databases(store: Path) -> list[str]:
+    found = [name for name in ("dolt", "embeddeddolt") if exists(store / name)]
+    return [*found, *(one.name for one in files_in(store, ".db"))]

@@ -45,8 +45,10 @@ def _set(words: tuple[str, ...], scope: Scope) -> None:
         scope.positionals = None
 
 
-def _shift(_words: tuple[str, ...], scope: Scope) -> None:
-    scope.positionals = None
+def _shift(words: tuple[str, ...], scope: Scope) -> None:
+    values = scope.positionals
+    is_plain = not words and values and is_known(values[0])
+    scope.positionals = values[1:] if is_plain and values else None
 
 
 def _exit(_words: tuple[str, ...], scope: Scope) -> None:
