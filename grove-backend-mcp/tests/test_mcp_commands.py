@@ -167,7 +167,7 @@ MAPPING = ServerMapping(
 
 def test_a_server_is_prepared_before_anything_is_written():
     steps = probe(Prepared(), MAPPING, NOW)
-    outcomes = {one.name: one.ok for one in steps}
+    outcomes = {one["name"]: one["ok"] for one in steps}
     assert next(iter(outcomes)) == "setup"
     assert (outcomes["setup"], outcomes["write"], outcomes["search"]) == (True, True, True)
 
@@ -175,8 +175,8 @@ def test_a_server_is_prepared_before_anything_is_written():
 def test_nothing_is_written_to_a_server_that_cannot_be_prepared():
     server = Prepared("Error: the disk is full")
     steps = probe(server, MAPPING, NOW)
-    assert [(one.name, one.ok) for one in steps] == [("setup", False)]
-    assert "the disk is full" in steps[0].detail
+    assert [(one["name"], one["ok"]) for one in steps] == [("setup", False)]
+    assert "the disk is full" in steps[0]["detail"]
     assert server.texts == []
 
 

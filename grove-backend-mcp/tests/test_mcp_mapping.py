@@ -3,8 +3,15 @@
 import pytest
 
 from grove_backend_mcp.mappings.choice import configured_mapping, mapping_for
-from grove_backend_mcp.mappings.mapping import OF_LEARNINGS, Get, Search, Write, tables_of
-from grove_backend_mcp.mappings.templates import check_template, fill
+from grove_backend_mcp.mappings.mapping import (
+    OF_LEARNINGS,
+    Get,
+    Search,
+    Write,
+    check_template,
+    fill,
+    tables_of,
+)
 from grove_backend_mcp.servers import FaultKind, ServerFaultError, Tool, tool_from
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendError

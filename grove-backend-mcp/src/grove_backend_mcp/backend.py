@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +38,7 @@ from grove_core import (
 )
 
 NAME: Final = "mcp"
+_NOW: Final = partial(datetime.now, UTC)
 _WRITE_SECONDS: Final = 60.0
 _SEARCH_SECONDS: Final = 25.0
 _CAPABILITIES: Final = frozenset(
@@ -53,15 +55,10 @@ _CAPABILITIES: Final = frozenset(
 )
 
 
-def utc_now() -> datetime:
-    """Tell the time."""
-    return datetime.now(UTC)
-
-
 class McpBackend:
     """Learnings in grove's own record, and on a memory server that is brought into line with it."""
 
-    def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = _NOW) -> None:
         choice = choose(context)
         project, used = project_name(context), choice.used
         meant = choice.meant.entry.digest if choice.meant is not None else ""
@@ -103,12 +100,12 @@ class McpBackend:
         if is_new and not is_known and self._remote is not None:
             self._remote.expect(learning.id)
         note = self._bring(learning.id)
-        location = f"{self._paths.record}"
+        status = ReceiptStatus.QUEUED if note else ReceiptStatus.STORED
         return Receipt(
             learning_id=learning.id,
-            status=_status_of(is_new=is_new, note=note),
+            status=status if is_new else ReceiptStatus.DUPLICATE,
             backend=NAME,
-            location=location,
+            location=f"{self._paths.record}",
             note=note,
         )
 
@@ -169,15 +166,12 @@ class McpBackend:
                 f"there is no learning {learning_id} in {self._paths.record}"
             )
         if learning.status is not status:
-            if self._is_to_be_told(learning_id, status):
+            # Of what others have written, the server is only told that it is superseded.
+            is_own = learning_id in self._contents.record.state().learnings
+            if is_own or status is LearningStatus.SUPERSEDED:
                 self._journal.want(learning_id, self._clock(), status=status)
             self._contents.record.add_status(learning_id, status, self._clock(), note)
         return evolve(learning, status=status)
-
-    def _is_to_be_told(self, learning_id: str, status: LearningStatus) -> bool:
-        """Return whether the server is to know a status."""
-        is_own = learning_id in self._contents.record.state().learnings
-        return is_own or status is LearningStatus.SUPERSEDED
 
     def files(self) -> Sequence[Path]:
         """Name the record, and what is kept of others' learnings."""
@@ -209,9 +203,3 @@ class McpBackend:
             waiting = self._undelivered()
             return Synchronised(waiting=waiting, fault=self._why_none if waiting else "")
         return remote.synchronise(seconds, asked=asked)
-
-
-def _status_of(*, is_new: bool, note: str) -> ReceiptStatus:
-    if not is_new:
-        return ReceiptStatus.DUPLICATE
-    return ReceiptStatus.QUEUED if note else ReceiptStatus.STORED

@@ -3,27 +3,35 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from secrets import choice
 from typing import Any, BinaryIO, Final
 
 import rich_click as click  # noqa: TID253 - imported when the command is called
-from attrs import asdict, evolve, frozen
+from attrs import evolve
 
 from grove_backend_mcp.client import Connection, Limits, connect
-from grove_backend_mcp.discovery.choose import Candidate, choose, endpoint_of
+from grove_backend_mcp.discovery.choose import choose, endpoint_of
 from grove_backend_mcp.mappings.assessment import keep_assessment
 from grove_backend_mcp.mappings.choice import mapping_for
 from grove_backend_mcp.mappings.mapping import KINDS, Operation, ServerMapping, Update, tables_of
 from grove_backend_mcp.mappings.recogniser import recognise
 from grove_backend_mcp.protocol.memory_server import MemoryServer
 from grove_backend_mcp.protocol.results import Found
-from grove_backend_mcp.servers import FaultKind, ServerFaultError, Tool, tool_from
+from grove_backend_mcp.servers import FaultKind, ServerEntry, ServerFaultError, Tool, tool_from
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError, Category, Learning, LearningStatus, Query
 
+PROJECT: Final = "grove-probe"
+"""No project's name: what a probe leaves behind is shown to nobody."""
+
 _LARGEST_LIST: Final = 16 * 1024 * 1024
+_TOKEN_LENGTH: Final = 10
+_LIMIT: Final = 10
+_INDEXING_SECONDS: Final = 5.0
+_PAUSE_SECONDS: Final = 0.25
+_MARKS: Final = {True: "ok", False: "FAILED", None: "-"}
 
 
 @click.command("map")
@@ -53,16 +61,75 @@ def map_command(
             tools, server_name = connection.tools(), connection.server_name
     mapping = mapping_for(tools, server_name)
     mapping = mapping if mapping.profile else recognise(tools, server_name)
-    if as_json:
-        click.echo(json.dumps(mapping_document(mapping), indent=2))
-    else:
-        _print(_mapping_lines(mapping, tools, name))
+    lines = _mapping_lines(mapping, tools, name)
+    _print(mapping_document(mapping), lines, as_json=as_json)
 
 
-def _print(lines: Iterable[str]) -> None:
+@click.command("probe")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def probe_command(ctx: click.Context, name: str | None, *, as_json: bool) -> None:
+    """Ask the server NAME what it can do, and try that with a learning of no one's.
+
+    Without NAME, the server that is used is asked. What is found out is kept: afterwards the server
+    can be used without being asked. Exit code 1 when something failed.
+    """
+    context, entry = _meant(ctx, name)
+    if not as_json:
+        click.echo(f"asking {entry.name} ({entry.source}) …", err=True)
+    now, begun = datetime.now(UTC), time.monotonic()
+    with _connected(context, entry) as connection:
+        tools = connection.tools()
+        started = round((time.monotonic() - begun) * 1000)
+        mapping = mapping_for(tools, connection.server_name, context.settings)
+        steps = probe(connection, mapping, now) if mapping.write is not None else []
+        keep_assessment(context, entry, connection, mapping, now, is_probe=True)
+        server = {
+            "name": entry.name,
+            "source": entry.source,
+            "calls_itself": connection.server_name,
+            "version": connection.server_version,
+            "protocol": connection.protocol_version,
+            "tools": [one.name for one in tools],
+            "start_milliseconds": started,
+        }
+    document = {"server": server, "mapping": mapping_document(mapping), "steps": steps}
+    document["warnings"] = list(connection.warnings)
+    _print(document, _probe_lines(document), as_json=as_json)
+    if not steps or any(one["ok"] is False for one in steps):
+        ctx.exit(1)
+
+
+def _print(document: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
     """Print what a server says without its power over a terminal."""
-    for line in lines:
-        click.echo("".join(one if one.isprintable() else "?" for one in line))
+    for line in [json.dumps(document, indent=2)] if as_json else lines:
+        click.echo("".join(one if one.isprintable() or one == "\n" else "?" for one in line))
+
+
+def _meant(ctx: click.Context, name: str | None) -> tuple[BackendContext, ServerEntry]:
+    """Find the server that is meant, if it may be started."""
+    context = ctx.find_object(BackendContext)
+    if context is None:
+        raise BackendError("there is no project to look for servers in")
+    chosen = choose(context)
+    named = [one for one in chosen.candidates if (one.entry.name == name if name else one.is_used)]
+    # Of several that have the name, the one that may be started is meant.
+    for one in sorted(named, key=lambda one: (not one.is_used, not one.may_be_probed)):
+        if one.may_be_probed:
+            return context, one.entry
+        raise BackendError(f"{one.entry.name} ({one.entry.source}) cannot be asked: {one.why}")
+    names = ", ".join(dict.fromkeys(one.entry.name for one in chosen.candidates)) or "none"
+    what = f"no server is called {name}" if name else chosen.why_none
+    raise BackendError(f"{what} (found: {names}; `grove backends discover` says more)")
+
+
+@contextmanager
+def _connected(context: BackendContext, entry: ServerEntry) -> Iterator[Connection]:
+    settings: McpSettings = context.settings or McpSettings()
+    limits = Limits(connect_seconds=settings.connect_seconds, call_seconds=settings.call_seconds)
+    with connect(endpoint_of(context, entry), limits) as connection:
+        yield connection
 
 
 def read_tool_list(data: bytes) -> tuple[Sequence[Tool], str]:
@@ -120,23 +187,19 @@ def _mapping_lines(
         yield f"# {len(tools)} tools, told by their names and schemas. Read this, complete it,"
         yield "# put it into ~/.grove/config.toml, and try it:"
         yield f"# grove backends mcp probe {name or 'NAME'}"
-    if name:
-        yield from ("[backends.mcp]", f"server = {_toml(name)}")
-    known = {tool.name: tool for tool in tools}
+    yield from ("[backends.mcp]", f"server = {_toml(name)}") if name else ()
+    schemas = {tool.name: tool.schema.get("properties", {}) for tool in tools}
     for role, table in tables_of(mapping).items():
         yield from ("", f"[backends.mcp.{role}]")
         yield from (f"{key} = {_toml(value)}" for key, value in table.items())
-        taken = known[table["tool"]].schema.get("properties", {})
-        others = [one for one in taken if one not in table.get("arguments", {})]
-        if others:
-            yield f"# It also takes {', '.join(others)}."
-    called = {operation.tool for _, operation in mapping.operations()}
-    rest = [one for one in known if one not in called]
+        others = [one for one in schemas[table["tool"]] if one not in table.get("arguments", {})]
+        yield from [f"# It also takes {', '.join(others)}."] if others else []
     yield ""
     for role in ("write", "search"):
         if getattr(mapping, role) is None:
             yield f"# No tool was recognised for [backends.mcp.{role}]."
-    if rest:
+    called = {operation.tool for _, operation in mapping.operations()}
+    if rest := [one for one in schemas if one not in called]:
         yield f"# Not called: {', '.join(rest)}."
 
 
@@ -148,178 +211,6 @@ def _toml(value: Any) -> str:  # noqa: ANN401 - any JSON
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False)
-
-
-PROJECT: Final = "grove-probe"
-"""No project's name: what a probe leaves behind is shown to nobody."""
-
-_TOKEN_LENGTH: Final = 10
-_LIMIT: Final = 10
-_INDEXING_SECONDS: Final = 5.0
-_PAUSE_SECONDS: Final = 0.25
-
-
-@frozen
-class Step:
-    """One step of a probe; ``ok`` is ``None`` where the server has no tool for it."""
-
-    name: str
-    ok: bool | None
-    detail: str
-    milliseconds: int = 0
-
-
-def probe(connection: Connection, mapping: ServerMapping, now: datetime) -> Sequence[Step]:
-    """Write a learning, find it, change it and remove it again."""
-    token = "".join(choice("abcdefghijklmnopqrstuvwxyz") for _ in range(_TOKEN_LENGTH))
-    canary = Learning(
-        id=f"cl_{now:%Y%m%d}_probe-{token}",
-        category=Category.PROCESS,
-        summary=f"A probe of grove writes the word {token} and nothing of value",
-        detail=f"It can be removed at any time.\n\nQuotes \"'`, a bracket ], and the end: {token}.",
-        session_id="probe",
-        timestamp=now.replace(microsecond=0),
-        tags=("grove-probe",),
-    )
-    server = MemoryServer(connection, mapping, PROJECT)
-    steps: list[Step] = []
-    handle = ""
-
-    def attempt(name: str, can: object, act: Callable[[], str]) -> bool:
-        """Try something, which says what came of it or raises a fault."""
-        if not can:
-            steps.append(Step(name, None, "the server has no tool for it"))
-            return False
-        begun = time.monotonic()
-        try:
-            ok, detail = True, act()
-        except ServerFaultError as fault:
-            ok, detail = False, fault.detail
-        steps.append(Step(name, ok, detail, round((time.monotonic() - begun) * 1000)))
-        return ok
-
-    def prepare() -> str:
-        server.prepare()
-        return "prepared"
-
-    def store() -> str:
-        nonlocal handle
-        handle = server.store(canary)
-        return _told(server.holds(canary.id, handle), canary, handle)
-
-    def archive() -> str:
-        server.update(evolve(canary, status=LearningStatus.ARCHIVED), handle)
-        return "archived there"
-
-    def remove() -> str:
-        server.delete(canary.id, handle)
-        return "removed"
-
-    # A server that needs no preparation has no such step.
-    is_ready = mapping.setup is None or attempt("setup", mapping.setup, prepare)
-    if is_ready and attempt("write", mapping.write, store):
-        found = attempt("search", mapping.search, lambda: _found(server, canary.id, token))
-        words = f"{token} value"
-        if found:
-            attempt("search by two words", found, lambda: _found(server, canary.id, words))
-        attempt("update", mapping.update, archive)
-        attempt("delete", mapping.delete, remove)
-    return steps
-
-
-def _told(there: object, canary: Learning, handle: str) -> str:
-    if not isinstance(there, Found):
-        return f"stored as {handle}; whether it is kept whole cannot be told"
-    if there.learning == canary:
-        return f"stored as {handle}, comes back whole"
-    return f"stored as {handle}, comes back with its id; grove's own record counts"
-
-
-def _found(server: MemoryServer, learning_id: str, words: str) -> str:
-    """Look for a learning; some servers index behind their answers."""
-    end = time.monotonic() + _INDEXING_SECONDS
-    while True:
-        ids = [one.learning_id for one in server.search(Query(text=words), _LIMIT)]
-        if learning_id in ids:
-            return f"found, at place {ids.index(learning_id) + 1} of {len(ids)}"
-        if time.monotonic() >= end:
-            raise ServerFaultError(FaultKind.UNSUITABLE, f"not among {len(ids)} results")
-        time.sleep(_PAUSE_SECONDS)
-
-
-_MARKS: Final = {True: "ok", False: "FAILED", None: "-"}
-
-
-@click.command("probe")
-@click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.pass_context
-def probe_command(ctx: click.Context, name: str | None, *, as_json: bool) -> None:
-    """Ask the server NAME what it can do, and try that with a learning of no one's.
-
-    Without NAME, the server that is used is asked. What is found out is kept: afterwards the server
-    can be used without being asked. Exit code 1 when something failed.
-    """
-    context, candidate = _meant(ctx, name)
-    if not as_json:
-        click.echo(f"asking {candidate.entry.name} ({candidate.entry.source}) …", err=True)
-    document = _probed(context, candidate)
-    if as_json:
-        click.echo(json.dumps(document, indent=2))
-    else:
-        _print(_probe_lines(document))
-    if not document["steps"] or any(one["ok"] is False for one in document["steps"]):
-        ctx.exit(1)
-
-
-def _meant(ctx: click.Context, name: str | None) -> tuple[BackendContext, Candidate]:
-    """Find the server that is meant, if it may be started."""
-    context = ctx.find_object(BackendContext)
-    if context is None:
-        raise BackendError("there is no project to look for servers in")
-    chosen = choose(context)
-    named = [one for one in chosen.candidates if name in (None, one.entry.name)]
-    used = [one for one in named if one.is_used]
-    # Of several that have the name, the one that may be started is meant.
-    able = used or [one for one in named if one.may_be_probed] or named
-    if not able or not (name or used):
-        names = ", ".join(dict.fromkeys(one.entry.name for one in chosen.candidates)) or "none"
-        what = f"no server is called {name}" if name else chosen.why_none
-        raise BackendError(f"{what} (found: {names}; `grove backends discover` says more)")
-    if not able[0].may_be_probed:
-        entry = able[0].entry
-        raise BackendError(f"{entry.name} ({entry.source}) cannot be asked: {able[0].why}")
-    return context, able[0]
-
-
-def _connected(context: BackendContext, candidate: Candidate) -> AbstractContextManager[Connection]:
-    settings: McpSettings = context.settings or McpSettings()
-    limits = Limits(connect_seconds=settings.connect_seconds, call_seconds=settings.call_seconds)
-    return connect(endpoint_of(context, candidate.entry), limits)
-
-
-def _probed(context: BackendContext, candidate: Candidate) -> dict[str, Any]:
-    now, begun = datetime.now(UTC), time.monotonic()
-    with _connected(context, candidate) as connection:
-        tools = connection.tools()
-        started = round((time.monotonic() - begun) * 1000)
-        mapping = mapping_for(tools, connection.server_name, context.settings)
-        steps = probe(connection, mapping, now) if mapping.write is not None else ()
-        keep_assessment(context, candidate.entry, connection, mapping, now, is_probe=True)
-        return {
-            "server": {
-                "name": candidate.entry.name,
-                "source": candidate.entry.source,
-                "calls_itself": connection.server_name,
-                "version": connection.server_version,
-                "protocol": connection.protocol_version,
-                "tools": [one.name for one in tools],
-                "start_milliseconds": started,
-            },
-            "mapping": mapping_document(mapping),
-            "steps": [asdict(one) for one in steps],
-            "warnings": list(connection.warnings),
-        }
 
 
 def _probe_lines(document: Mapping[str, Any]) -> Iterator[str]:
@@ -343,3 +234,69 @@ def _probe_lines(document: Mapping[str, Any]) -> Iterator[str]:
         took = f" ({one['milliseconds']} ms)" if one["milliseconds"] else ""
         yield f"{_MARKS[one['ok']]:<7} {one['name']}: {one['detail']}{took}"
     yield from (f"warning: {line}" for line in document["warnings"])
+
+
+def probe(connection: Connection, mapping: ServerMapping, now: datetime) -> list[dict[str, Any]]:
+    """Write a learning, find it, change it and remove it again; tell each step."""
+    token = "".join(choice("abcdefghijklmnopqrstuvwxyz") for _ in range(_TOKEN_LENGTH))
+    canary = Learning(
+        id=f"cl_{now:%Y%m%d}_probe-{token}",
+        category=Category.PROCESS,
+        summary=f"A probe of grove writes the word {token} and nothing of value",
+        detail=f"It can be removed at any time.\n\nQuotes \"'`, a bracket ], and the end: {token}.",
+        session_id="probe",
+        timestamp=now.replace(microsecond=0),
+        tags=("grove-probe",),
+    )
+    server = MemoryServer(connection, mapping, PROJECT)
+    steps: list[dict[str, Any]] = []
+    handle = ""
+
+    def attempt(name: str, can: object, act: Callable[[], object], done: str = "") -> bool:
+        """Try something, which says what came of it or raises a fault."""
+        ok, detail, begun = None, "the server has no tool for it", time.monotonic()
+        if can:
+            try:
+                said = act()
+                ok, detail = True, done or str(said)
+            except ServerFaultError as fault:
+                ok, detail = False, fault.detail
+        taken = round((time.monotonic() - begun) * 1000)
+        steps.append({"name": name, "ok": ok, "detail": detail, "milliseconds": taken})
+        return bool(ok)
+
+    def store() -> str:
+        nonlocal handle
+        handle = server.store(canary)
+        return f"stored as {handle}{_kept(server.holds(canary.id, handle), canary)}"
+
+    archived = evolve(canary, status=LearningStatus.ARCHIVED)
+    # A server that needs no preparation has no such step.
+    is_ready = mapping.setup is None or attempt("setup", mapping.setup, server.prepare, "prepared")
+    if is_ready and attempt("write", mapping.write, store):
+        if attempt("search", mapping.search, lambda: _found(server, canary.id, token)):
+            words = f"{token} value"
+            attempt("search by two words", words, lambda: _found(server, canary.id, words))
+        update, delete = mapping.update, mapping.delete
+        attempt("update", update, lambda: server.update(archived, handle), "archived there")
+        attempt("delete", delete, lambda: server.delete(canary.id, handle), "removed")
+    return steps
+
+
+def _kept(there: object, canary: Learning) -> str:
+    if not isinstance(there, Found):
+        return "; whether it is kept whole cannot be told"
+    whole = there.learning == canary
+    return f", comes back {'whole' if whole else 'with its id: the record of grove counts'}"
+
+
+def _found(server: MemoryServer, learning_id: str, words: str) -> str:
+    """Look for a learning; some servers index behind their answers."""
+    end = time.monotonic() + _INDEXING_SECONDS
+    while True:
+        ids = [one.learning_id for one in server.search(Query(text=words), _LIMIT)]
+        if learning_id in ids:
+            return f"found, at place {ids.index(learning_id) + 1} of {len(ids)}"
+        if time.monotonic() >= end:
+            raise ServerFaultError(FaultKind.UNSUITABLE, f"not among {len(ids)} results")
+        time.sleep(_PAUSE_SECONDS)

@@ -36,9 +36,7 @@ def hits_of(
 ) -> Known:
     """Resolve what a server has found."""
     assessed: list[tuple[Hit, bool]] = []
-    others: list[Learning] = []
-    notes: list[Learning] = []
-    recorded = contents.record.state()
+    others, notes, recorded = list[Learning](), list[Learning](), contents.record.state()
     words = whole_query(query).casefold().split()
     for rank, one in enumerate(found):
         known = contents.get(one.learning_id) if one.learning_id else None

@@ -67,25 +67,17 @@ _NO_PROFILES: Final = frozenset({"auto", "none"})
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def _check_headers(_: object, attribute: "Attribute[Any]", value: Mapping[str, str]) -> None:
+def _check_secrets(_: object, attribute: "Attribute[Any]", value: Mapping[str, str]) -> None:
     for name, text in value.items():
-        if is_written_out(text):
-            raise ValueError(_refusal(attribute.name, name))
-
-
-def _check_env(_: object, attribute: "Attribute[Any]", value: Mapping[str, str]) -> None:
-    for name, text in value.items():
-        if says_secret(name) and is_written_out(text):
-            raise ValueError(_refusal(attribute.name, name))
-
-
-def _refusal(key: str, name: str) -> str:
-    # The value is not quoted: it may be the secret itself.
-    variable = re.sub(r"\W+", "_", name).upper()
-    return (
-        f"{key} holds the value of {name!r} as it is, where it would be committed or copied: write"
-        f' {name!r} = "${{{variable}}}" and set that variable in the environment'
-    )
+        is_secret = attribute.name == "headers" or says_secret(name)
+        if is_secret and is_written_out(text):
+            # The value is not quoted: it may be the secret itself.
+            variable = re.sub(r"\W+", "_", name).upper()
+            raise ValueError(
+                f"{attribute.name} holds the value of {name!r} as it is, where it would be"
+                f' committed or copied: write {name!r} = "${{{variable}}}" and set that variable in'
+                " the environment"
+            )
 
 
 def _check_args(_: object, attribute: "Attribute[Any]", value: Sequence[str]) -> None:
@@ -138,6 +130,10 @@ def _check_call(_: object, attribute: "Attribute[Any]", value: Mapping[str, Any]
             raise ValueError(f"{attribute.name} is wrong: {error}") from None
 
 
+def _table() -> Any:  # noqa: ANN401 - what attrs calls a field
+    return field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
+
+
 # Nothing compares or shows them, and every hook makes the class.
 @frozen(kw_only=True, eq=False, repr=False)
 class McpSettings:
@@ -146,10 +142,10 @@ class McpSettings:
     server: str = ""
     command: str = field(default="", metadata=TRUSTED_ONLY)
     args: tuple[str, ...] = field(default=(), metadata=TRUSTED_ONLY, validator=_check_args)
-    env: Mapping[str, str] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_env)
+    env: Mapping[str, str] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_secrets)
     url: str = field(default="", metadata=TRUSTED_ONLY)
     headers: Mapping[str, str] = field(
-        factory=dict, metadata=TRUSTED_ONLY, validator=_check_headers
+        factory=dict, metadata=TRUSTED_ONLY, validator=_check_secrets
     )
     pass_environment: tuple[str, ...] = field(
         default=(), metadata=TRUSTED_ONLY, validator=_check_names
@@ -158,10 +154,10 @@ class McpSettings:
     project: str = field(default="", metadata=TRUSTED_ALONE, validator=_check_project)
     connect_seconds: float = field(default=20.0, validator=_check_seconds)
     call_seconds: float = field(default=30.0, validator=_check_seconds)
-    setup: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
-    write: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
-    search: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
-    get: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
-    listing: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
-    update: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
-    delete: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
+    setup: Mapping[str, Any] = _table()
+    write: Mapping[str, Any] = _table()
+    search: Mapping[str, Any] = _table()
+    get: Mapping[str, Any] = _table()
+    listing: Mapping[str, Any] = _table()
+    update: Mapping[str, Any] = _table()
+    delete: Mapping[str, Any] = _table()

@@ -203,7 +203,7 @@ def events_in(stream: io.BufferedIOBase) -> Iterator[bytes]:
     while line := stream.readline(MESSAGE_BYTES + 1):
         size += len(line)
         if size > ANSWER_BYTES or sum(map(len, (*data, line))) > MESSAGE_BYTES:
-            raise too_large(MESSAGE_BYTES)
+            raise too_large()
         name, _colon, value = line.rstrip(b"\r\n").partition(b":")
         if is_first:
             name, is_first = name.removeprefix(b"\xef\xbb\xbf"), False
@@ -224,7 +224,7 @@ def _whole(response: http.client.HTTPResponse, deadline: float) -> bytes:
     while chunk := response.read1(_CHUNK_BYTES):
         body += chunk
         if len(body) > MESSAGE_BYTES:
-            raise too_large(MESSAGE_BYTES)
+            raise too_large()
     _check_time(deadline)
     return bytes(body)
 

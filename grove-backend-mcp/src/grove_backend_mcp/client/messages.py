@@ -169,9 +169,9 @@ def is_id(found: object, identifier: int) -> bool:
     return not isinstance(found, bool) and found in (identifier, str(identifier))
 
 
-def too_large(size: int) -> ServerFaultError:
+def too_large() -> ServerFaultError:
     """Return the fault of a server that sends more than is read."""
-    text = f"sent more than {size // 1024} KiB at once"
+    text = f"sent more than {MESSAGE_BYTES // 1024} KiB at once"
     return ServerFaultError(FaultKind.TOO_LARGE, text, is_unclear=True)
 
 
@@ -193,10 +193,9 @@ def as_object(result: object, what: str) -> Mapping[str, Any]:
 
 def server_info(result: Mapping[str, Any]) -> tuple[str, str]:
     """Find what a server calls itself, and its version; not cleaned, empty when it does not say."""
-    found, meta = result.get("serverInfo"), result.get("_meta")
-    if not isinstance(found, dict) and isinstance(meta, dict):
-        found = meta.get(_SERVER_INFO)
-    said = found if isinstance(found, dict) else {}
+    meta = result.get("_meta")
+    held = (result.get("serverInfo"), meta.get(_SERVER_INFO) if isinstance(meta, dict) else None)
+    said = next((one for one in held if isinstance(one, dict)), {})
     name, version = said.get("name"), said.get("version")
     return name if isinstance(name, str) else "", version if isinstance(version, str) else ""
 
@@ -223,8 +222,6 @@ def tool_result(result: Mapping[str, Any], reporter: Reporter) -> ToolResult:
 
 def _text(part: object) -> str | None:
     """Find the text of a part of an answer; images and what is not known have none."""
-    if not isinstance(part, dict) or part.get("type") not in {"text", "resource"}:
-        return None
-    holder = part.get("resource") if part["type"] == "resource" else part
+    holder = part.get("resource", part) if isinstance(part, dict) else None
     text = holder.get("text") if isinstance(holder, dict) else None
     return text if isinstance(text, str) else None

@@ -189,7 +189,7 @@ class StdioTransport:
             while line := stream.readline(MESSAGE_BYTES + 1):
                 self._held += len(line)
                 if len(line) > MESSAGE_BYTES or self._held > ANSWER_BYTES:
-                    self._lines.put(too_large(MESSAGE_BYTES))
+                    self._lines.put(too_large())
                     return
                 self._lines.put(line)
         self._lines.put(None)

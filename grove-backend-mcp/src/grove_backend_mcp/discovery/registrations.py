@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from grove_backend_mcp.discovery.repository import main_work_tree
 from grove_backend_mcp.servers import Origin, ServerEntry
@@ -65,11 +65,10 @@ def read_registrations(context: BackendContext, managed: Path | None = None) -> 
             *_of(_table(registry, _SERVERS), Origin.USER, source),
             *_plugins(files),
         ]
-    policy = _read_policy(files, noted) if found else Policy()
-    checked = (
-        one if one.refused else Registered(one.entry, policy.refusal(one.entry)) for one in found
-    )
-    return Registrations(tuple(checked), tuple(files.problems))
+    if found:
+        policy = _read_policy(files, noted)
+        found = [one._replace(refused=one.refused or policy.refusal(one.entry)) for one in found]
+    return Registrations(tuple(found), tuple(files.problems))
 
 
 class _ClientFiles:
@@ -105,19 +104,12 @@ class _ClientFiles:
             self._documents[path] = self._parsed(path, self._content(path))
         return self._documents[path]
 
-    def user_settings(self) -> Mapping[str, Any]:
-        """Read the user's settings of the client."""
-        return self.document(self.directory / "settings.json")
-
-    def project_settings(self) -> list[Mapping[str, Any]]:
-        """Read the settings in the project, the weaker first."""
+    def settings(self) -> list[Mapping[str, Any]]:
+        """Read the client's settings: an administrator's, the user's, the project's."""
         folder = self.root / ".claude"
         names = () if folder == self.directory else ("settings.json", "settings.local.json")
-        return [self.document(folder / name) for name in names]
-
-    def managed_settings(self) -> Mapping[str, Any]:
-        """Read the settings that an administrator has made."""
-        return self.document(self._managed / "managed-settings.json")
+        paths = (self._managed / "managed-settings.json", self.directory / "settings.json")
+        return [self.document(path) for path in (*paths, *(folder / name for name in names))]
 
     def _content(self, path: Path) -> bytes:
         most = _MOST_BYTES_OF_PROJECT if path.is_relative_to(self.root) else _MOST_BYTES
@@ -154,11 +146,6 @@ def _table(document: object, key: str) -> dict[str, Any]:
     """Take a table out of a document; empty where something else is there."""
     value = document.get(key) if isinstance(document, dict) else None
     return value if isinstance(value, dict) else {}
-
-
-def _list(document: Mapping[str, Any], key: str) -> list[Any]:
-    value = document.get(key)
-    return value if isinstance(value, list) else []
 
 
 def _noted(registry: Mapping[str, Any], root: Path) -> list[Mapping[str, Any]]:
@@ -224,17 +211,13 @@ def _are_texts(values: object, kind: type) -> bool:
     return all(isinstance(one, str) for one in inner)
 
 
-Rules = Sequence[Mapping[str, Any]]
-
-
-@frozen(kw_only=True)
-class Policy:
+class _Policy(NamedTuple):
     """Which servers the client refuses."""
 
-    allowed: Rules | None = None
-    denied: Rules = ()
-    disabled_files: frozenset[str] = frozenset()
-    disabled: frozenset[str] = frozenset()
+    allowed: Sequence[Mapping[str, Any]] | None
+    denied: Sequence[Mapping[str, Any]]
+    disabled_files: Sequence[str]
+    disabled: Sequence[str]
 
     def refusal(self, entry: ServerEntry) -> str:
         """Tell why a server is refused."""
@@ -253,27 +236,22 @@ class Policy:
         return ""
 
 
-def _read_policy(files: _ClientFiles, noted: Sequence[Mapping[str, Any]]) -> Policy:
+def _read_policy(files: _ClientFiles, noted: Sequence[Mapping[str, Any]]) -> _Policy:
     """Read what the client's files refuse."""
-    managed, user = files.managed_settings(), files.user_settings()
-    everywhere = [managed, user, *files.project_settings(), *noted]
-    has_list = isinstance(managed.get("allowedMcpServers"), list)
-    return Policy(
-        allowed=_rules(managed, "allowedMcpServers") if has_list else None,
-        denied=[*_rules(managed, "deniedMcpServers"), *_rules(user, "deniedMcpServers")],
-        disabled_files=_all_names(everywhere, "disabledMcpjsonServers"),
-        disabled=_all_names(noted, "disabledMcpServers"),
+    managed, user, *project = files.settings()
+    everywhere = [managed, user, *project, *noted]
+    allowed = managed.get("allowedMcpServers")
+    return _Policy(
+        allowed=_all([managed], "allowedMcpServers", dict) if isinstance(allowed, list) else None,
+        denied=_all([managed, user], "deniedMcpServers", dict),
+        disabled_files=_all(everywhere, "disabledMcpjsonServers", str),
+        disabled=_all(noted, "disabledMcpServers", str),
     )
 
 
-def _all_names(documents: Iterable[Mapping[str, Any]], key: str) -> frozenset[str]:
-    return frozenset(
-        one for document in documents for one in _list(document, key) if isinstance(one, str)
-    )
-
-
-def _rules(document: Mapping[str, Any], key: str) -> Rules:
-    return [one for one in _list(document, key) if isinstance(one, dict)]
+def _all(documents: Iterable[Mapping[str, Any]], key: str, kind: type) -> list[Any]:
+    found = (value for one in documents if isinstance(value := one.get(key), list))
+    return [one for value in found for one in value if isinstance(one, kind)]
 
 
 def _fits(rule: Mapping[str, Any], entry: ServerEntry) -> bool:
@@ -290,10 +268,10 @@ def _fits(rule: Mapping[str, Any], entry: ServerEntry) -> bool:
 
 def _plugins(files: _ClientFiles) -> Iterator[Registered]:
     """List the servers of the plugins that are installed and switched on."""
-    user = _table(files.user_settings(), "enabledPlugins")
+    managed, user, *project = (_table(one, "enabledPlugins") for one in files.settings())
     every = dict(user)
-    for settings in (*files.project_settings(), files.managed_settings()):
-        every |= _table(settings, "enabledPlugins")
+    for switches in (*project, managed):
+        every |= switches
     # Most users have no plugin, or none that is on: then nothing else is read.
     if not any(value is True for value in every.values()):
         return
@@ -303,9 +281,9 @@ def _plugins(files: _ClientFiles) -> Iterator[Registered]:
         if every.get(plugin) is not True:
             continue
         for install in installs if isinstance(installs, list) else ():
-            place, project = _path(install, "installPath"), _path(install, "projectPath")
+            place, of = _path(install, "installPath"), _path(install, "projectPath")
             # A project may be a stranger's: it does not switch on what the user has not.
-            is_here = os.path.realpath(project) in here if project else user.get(plugin) is True
+            is_here = os.path.realpath(of) in here if of else user.get(plugin) is True
             if place and is_here:
                 yield from _of_plugin(files, plugin, Path(os.path.normpath(place)))
                 break

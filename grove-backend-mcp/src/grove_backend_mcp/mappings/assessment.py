@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from attrs import evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 from attrs.validators import instance_of, optional
 
 from grove_backend_mcp.mappings.mapping import ServerMapping
@@ -30,8 +30,9 @@ class Abilities(NamedTuple):
 
 def abilities_of(mapping: ServerMapping) -> Abilities:
     """Return what a server can do."""
-    has_list, has_search = mapping.listing is not None, mapping.search is not None
-    return Abilities(mapping.update is not None, has_list, has_search)
+    return Abilities(
+        *(one is not None for one in (mapping.update, mapping.listing, mapping.search))
+    )
 
 
 @frozen(kw_only=True)
@@ -51,15 +52,12 @@ def load_assessment(home: Path, digest: str) -> Assessment | None:
     try:
         with _path(home, digest).open("rb") as file:
             document = json.loads(file.read(_MOST_BYTES))
-        facts = document["facts"]
-        abilities = Abilities(
-            facts.get("can_update") is True,
-            facts.get("can_list") is True,
-            document["has_search"] is True,
+        can_update, can_list = (
+            document["facts"].get(name) is True for name in ("can_update", "can_list")
         )
         return Assessment(
             **{name: document[name] for name in ("server_name", "version", "profile", "has_write")},
-            abilities=abilities,
+            abilities=Abilities(can_update, can_list, document["has_search"] is True),
             checked_at=parse_instant(document["checked_at"]),
         )
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
@@ -68,18 +66,13 @@ def load_assessment(home: Path, digest: str) -> Assessment | None:
 
 def save_assessment(home: Path, digest: str, assessment: Assessment) -> None:
     """Store what is known about a server, in the place of what was known before."""
-    document = {
+    document = asdict(assessment, filter=lambda one, _: one.name != "abilities")
+    updates, lists, searches = assessment.abilities
+    document |= {
         "v": _VERSION,
-        "server_name": assessment.server_name,
-        "version": assessment.version,
-        "profile": assessment.profile,
-        "has_write": assessment.has_write,
-        "has_search": assessment.abilities.searches,
+        "has_search": searches,
         "checked_at": format_instant(assessment.checked_at),
-        "facts": {
-            "can_update": assessment.abilities.updates,
-            "can_list": assessment.abilities.lists,
-        },
+        "facts": {"can_update": updates, "can_list": lists},
     }
     replace_text(_path(home, digest), f"{json.dumps(document, indent=2, sort_keys=True)}\n")
 

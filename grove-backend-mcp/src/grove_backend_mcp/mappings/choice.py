@@ -12,10 +12,15 @@ from typing import Any, Final
 import tomli
 from attrs import frozen
 
-from grove_backend_mcp.mappings.mapping import KINDS, Operation, ServerMapping, mapping_of, near
+from grove_backend_mcp.mappings.mapping import (
+    KINDS,
+    Operation,
+    ServerMapping,
+    mapping_of,
+    near,
+    placeholders,
+)
 from grove_backend_mcp.mappings.schemas import required_of
-from grove_backend_mcp.mappings.templates import placeholders
-from grove_backend_mcp.mappings.words import TOOLS, WRITE_VERBS, words_of
 from grove_backend_mcp.servers import FaultKind, ServerFaultError, Tool
 from grove_backend_mcp.settings import McpSettings
 
@@ -165,6 +170,8 @@ def _faults_of(name: str, operation: Operation, tools: Mapping[str, Tool]) -> It
 
 def _dangers(name: str, operation: Operation, tool: Tool) -> Iterator[str]:
     """Find what would make an operation destroy more than one learning."""
+    from grove_backend_mcp.mappings.words import TOOLS, WRITE_VERBS, words_of  # not for hooks
+
     words, hints = words_of(tool.name), tool.annotations
     if name not in ("update", "delete"):
         is_writer = name == "write" and not WRITE_VERBS.keys().isdisjoint(words)

@@ -6,8 +6,14 @@ from typing import Final, Protocol
 
 from attrs import evolve
 
-from grove_backend_mcp.mappings.mapping import Answered, Json, Operation, ServerMapping
-from grove_backend_mcp.mappings.templates import fill, placeholders
+from grove_backend_mcp.mappings.mapping import (
+    Answered,
+    Json,
+    Operation,
+    ServerMapping,
+    fill,
+    placeholders,
+)
 from grove_backend_mcp.protocol.query import plain_query, single_words, whole_query
 from grove_backend_mcp.protocol.results import (
     Found,
