@@ -1,6 +1,5 @@
 """Plugins with one fault each, as what an entry point names, and the test that is to find it."""
 
-from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -44,14 +43,11 @@ class NeedsAKey:
     address: str
 
 
-NUMBERS = count()
 GONE = "grove_gone:command"
 sound = plugin(grove_insights=no_words)
 from_the_future = plugin(GROVE_API + 1, grove_insights=no_words)
 raises = plugin(grove_insights=raise_error)
-changes_its_mind = plugin(
-    grove_commands=lambda: [CommandSpec(name=f"c{next(NUMBERS)}", target=GONE, help="Is gone.")]
-)
+offers_no_list = plugin(grove_commands=lambda: None)
 command_from_nowhere = plugin(
     grove_commands=lambda: [CommandSpec(name="gone", target=GONE, help="Is gone.")]
 )
@@ -71,7 +67,7 @@ BROKEN_PLUGINS = [
     ("test_importing_is_cheap_and_quiet", "plugin_that_imports_much"),
     ("test_it_registers_without_a_problem", f"{HERE}:from_the_future"),
     ("test_hooks_of_a_sessions_life_take_what_comes", f"{HERE}:raises"),
-    ("test_offers_are_sound", f"{HERE}:changes_its_mind"),
+    ("test_it_registers_without_a_problem", f"{HERE}:offers_no_list"),
     ("test_looking_for_backends_touches_nothing", f"{HERE}:leaves_a_mark"),
     ("test_readers_read_any_shell_text", f"{HERE}:reads_plain_text_only"),
     ("test_health_checks_tell_how_it_stands", f"{HERE}:is_well"),

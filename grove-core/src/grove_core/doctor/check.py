@@ -1,7 +1,6 @@
 """A check, what it finds, and how checks are run."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
 from enum import Enum
 from functools import cached_property
 from typing import Final
@@ -17,7 +16,6 @@ from grove_core.services.cleanup import SessionFiles, survey
 from grove_core.storage.diagnostics import Diagnostics
 from grove_core.text import clean_line
 
-_RECENTLY: Final = timedelta(days=7)
 _SECONDS: Final = 30.0
 """A log of a million events, or thousands of sessions, take their time to read."""
 _LONGEST: Final = 500
@@ -91,12 +89,6 @@ class Examination:
         """The sessions of this project."""
         found = (one.session for one in self.sessions)
         return [one for one in found if one and one.project_root == str(self.project.root)]
-
-    @property
-    def last_ran(self) -> datetime | None:
-        """When a hook last ran in this project, if that was within a week."""
-        newest = max((one.updated_at for one in self.here), default=None)
-        return newest if newest and self.project.now - newest <= _RECENTLY else None
 
     @cached_property
     def registrations(self) -> Sequence[Registration]:

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,7 @@ from grove_core.hosts.claude_settings import (
 )
 from grove_core.storage.files import read_bytes
 
+_RECENTLY: Final = timedelta(days=7)
 _SWITCH: Final = "disableAllHooks"
 _INIT: Final = "grove init --hooks"
 _REWRITE: Final = {
@@ -61,8 +63,9 @@ def registered(examination: Examination) -> Iterator[CheckResult]:
     """Check that the client is told of every event."""
     found = examination.registrations
     missing = [slot.name for slot in SLOTS if not _of(found, slot.name)]
-    if not found and examination.last_ran is not None:
-        detail = f"they stand in no file; hooks last ran at {format_instant(examination.last_ran)}"
+    last_ran = max((one.updated_at for one in examination.here), default=None)
+    if not found and last_ran is not None and examination.now - last_ran <= _RECENTLY:
+        detail = f"they stand in no file; hooks last ran at {format_instant(last_ran)}"
         yield warning(detail, f"If the client is given no plugin (--plugin-dir): {_INIT}")
     elif not found:
         fix = f"{_INIT} writes them into the project's settings; or load grove's plugin"

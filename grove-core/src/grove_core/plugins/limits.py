@@ -76,25 +76,24 @@ def call_limited(function: Callable[[], T], seconds: float, deadline: Deadline =
     errors: list[BaseException] = []
     done = Lock()
     done.acquire()
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        worker = _Worker()
 
     def run() -> None:
         try:
             results.append(function())
         except BaseException as error:  # noqa: BLE001 - it is raised again in the caller's thread
             errors.append(error)
+        _idle.append(worker)
         done.release()
 
     try:
-        worker = _idle.pop()
-    except IndexError:
-        worker = _Worker()
-    try:
-        worker.make(run, done, work, clock)
+        _wait(worker, run, done, work, clock)
     except BaseException:
-        worker.end()
-        _late.append(worker)
+        _late.append(done)
         raise
-    _idle.append(worker)
     if not errors:
         return results[0]
     if isinstance(errors[0], Exception):
@@ -105,7 +104,7 @@ def call_limited(function: Callable[[], T], seconds: float, deadline: Deadline =
 
 def is_any_late() -> bool:
     """Return whether a call that is not waited for any more still runs."""
-    _late[:] = [one for one in _late if one.is_alive()]
+    _late[:] = [one for one in _late if one.locked()]
     return bool(_late)
 
 
@@ -113,44 +112,40 @@ class _Worker:
     """A thread that makes one call after the other."""
 
     def __init__(self) -> None:
-        self._call: Callable[[], None] | None = None
+        self._calls: list[Callable[[], None]] = []
         self._there_is_one = Lock()
         self._there_is_one.acquire()
         thread = Thread(target=self._work, name=WORKER_NAME, daemon=True)
         thread.start()
-        self.is_alive = thread.is_alive
-        self._used = _processor_clock(thread)
+        self.used = _processor_clock(thread)
 
-    def make(self, call: Callable[[], None], done: Lock, work: float, clock: float) -> None:
-        """Make a call and wait until it says that it is done, or is late."""
-        used_before, until = self._used(), time.monotonic() + clock
-        self._call = call
+    def make(self, call: Callable[[], None]) -> None:
+        """Make a call next."""
+        self._calls.append(call)
         self._there_is_one.release()
-        work_left, clock_left = work, clock
-        while not done.acquire(timeout=max(min(work_left, clock_left), _LEAST_SECONDS)):
-            work_left = work - (self._used() - used_before)
-            clock_left = until - time.monotonic()
-            if clock_left <= 0:
-                raise TimeLimitError(f"took longer than {clock:.3g} seconds")
-            if work_left <= 0:
-                raise TimeLimitError(f"used more than {work:.3g} seconds of processor time")
-        self._call = None  # nothing that it holds lives until the next one
-
-    def end(self) -> None:
-        """Let the thread end after the call that it makes."""
-        self._call = None
-        if self._there_is_one.locked():  # else it comes to see that there is none
-            self._there_is_one.release()
 
     def _work(self) -> None:
-        while self._there_is_one.acquire() and (call := self._call):
-            call()
-            del call
+        while self._there_is_one.acquire():
+            self._calls.pop()()  # nothing that it holds lives until the next one
+
+
+def _wait(worker: _Worker, call: Callable[[], None], done: Lock, work: float, clock: float) -> None:
+    """Have a call made and wait until it says that it is done, or is late."""
+    used_before, until = worker.used(), time.monotonic() + clock
+    worker.make(call)
+    work_left, clock_left = work, clock
+    while not done.acquire(timeout=max(min(work_left, clock_left), _LEAST_SECONDS)):
+        work_left = work - (worker.used() - used_before)
+        clock_left = until - time.monotonic()
+        if clock_left <= 0:
+            raise TimeLimitError(f"took longer than {clock:.3g} seconds")
+        if work_left <= 0:
+            raise TimeLimitError(f"used more than {work:.3g} seconds of processor time")
 
 
 # The latest first: what a plugin keeps for a thread mostly finds its thread again.
 _idle: Final[list[_Worker]] = []
-_late: Final[list[_Worker]] = []
+_late: Final[list[Lock]] = []
 os.register_at_fork(after_in_child=_idle.clear)
 
 
