@@ -184,7 +184,7 @@ def test_a_kept_cache_is_opened_again_when_the_file_is_another_one(project):
     folder = project.path.parent
 
     def ask():
-        cache = warm.cache(folder, lambda: Cache(str(project.path)))
+        cache = warm.keep("cache", folder, lambda: Cache(str(project.path)), Cache.is_current)
         answer = find(LearningIndex(cache, project.fill), text="export")
         return cache, answer
 

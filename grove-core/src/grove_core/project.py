@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from grove_core import __version__
 from grove_core.config.load import LoadedConfig, load_config
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from grove_core.storage.installation import Environment
     from grove_core.ticketing import TicketSystems
 
+_T = TypeVar("_T")
+
 
 class WarmCache:
     """What a process keeps between projects and hooks, while it looks the same.
@@ -50,38 +52,28 @@ class WarmCache:
     """
 
     def __init__(self, *, lasts: bool = True) -> None:
-        self._lasts = lasts
+        self.lasts = lasts
         self.sessions: Parsed = {}
-        self._config: tuple[str, LoadedConfig] | None = None
-        self.loaded_plugins: tuple[object, Environment, Plugins] | None = None
-        self._cache: tuple[object, Cache] | None = None
+        self.kept: dict[str, tuple[object, Any]] = {}
 
-    def config(self, fingerprint: str, load: Callable[[], LoadedConfig]) -> LoadedConfig:
-        """The configuration, read again when its files or variables have changed."""
-        if self._config is None or self._config[0] != fingerprint:
-            self._config = fingerprint, load()
-        return self._config[1]
-
-    def plugins(self, settings: object, load: Callable[[], "Plugins"]) -> "Plugins":
-        """The plugins, found again when something was installed or is wanted otherwise."""
-        from grove_core.storage.installation import look, looks_the_same
-
-        kept = self.loaded_plugins
-        if kept is None or kept[0] != settings or not looks_the_same(kept[1]):
-            kept = self.loaded_plugins = settings, look() if self._lasts else [], load()
-        return kept[2]
+    def keep(
+        self,
+        what: str,
+        key: object,
+        load: Callable[[], _T],
+        is_current: Callable[[_T], bool] = lambda _: True,
+    ) -> _T:
+        """What is kept under a name; loaded again for another key, or when it is out of date."""
+        kept = self.kept.get(what)
+        if kept is None or kept[0] != key or not is_current(kept[1]):
+            kept = self.kept[what] = key, load()
+        found: _T = kept[1]
+        return found
 
     def take_plugins(self, other: "WarmCache") -> None:
         """Take over what another thread has loaded, now that it is done with it."""
-        self.loaded_plugins = self.loaded_plugins or other.loaded_plugins
-
-    def cache(self, directory: Path, load: Callable[[], "Cache"]) -> "Cache":
-        """The cache in a directory, opened again in another thread or when it is another file."""
-        key = directory, get_ident()
-        kept = self._cache
-        if kept is None or kept[0] != key or not kept[1].is_current():
-            kept = self._cache = key, load()
-        return kept[1]
+        if plugins := other.kept.get("plugins"):
+            self.kept.setdefault("plugins", plugins)
 
 
 class Project:
@@ -144,7 +136,8 @@ class Project:
     def loaded_config(self) -> LoadedConfig:
         """The configuration, with origins and problems."""
         load = partial(load_config, self.paths.home, self.root, self.environment)
-        return self._warm.config(fingerprint(str(self.root), str(self.paths.home), ""), load)
+        looks = fingerprint(str(self.root), str(self.paths.home), "")
+        return self._warm.keep("config", looks, load)
 
     @property
     def config(self) -> Config:
@@ -161,6 +154,7 @@ class Project:
         """The installed plugins."""
         from grove_core.plugins.discovery import PluginSettings, discover, read_allow_list
         from grove_core.plugins.manager import Plugins
+        from grove_core.storage.installation import look, looks_the_same
 
         config = self.config
         # `config` stands for the backend that the configuration names.
@@ -175,10 +169,12 @@ class Project:
             allowed=read_allow_list(self.environment),
         )
 
-        def load() -> Plugins:
-            return Plugins(discover(self.paths.home), settings, self._report_problem)
+        def load() -> "tuple[Environment, Plugins]":
+            environment = look() if self._warm.lasts else []
+            found = discover(self.paths.home)
+            return environment, Plugins(found, settings, self._report_problem)
 
-        kept = self._warm.plugins(settings, load)
+        _, kept = self._warm.keep("plugins", settings, load, lambda one: looks_the_same(one[0]))
         kept.serve(self._report_problem, self.deadline, self.work_deadline)
         return kept
 
@@ -312,11 +308,13 @@ class Project:
     @cached_property
     def cache(self) -> "Cache":
         """What is kept of the project between processes."""
-        from grove_core.storage.cache import cache_in
+        from grove_core.storage.cache import Cache, cache_in
 
         in_hook = self.work_deadline is not None
         load = partial(cache_in, self.project_cache, self.paths.home, in_hook=in_hook)
-        return self._warm.cache(self.project_cache, load)
+        # SQLite's connections belong to a thread.
+        key = self.project_cache, get_ident()
+        return self._warm.keep("cache", key, load, Cache.is_current)
 
     @cached_property
     def numbers(self) -> "Numbers":
