@@ -258,6 +258,8 @@ def printed(tmp_path_factory):
     found["grove plugins new"] = [
         project.json("plugins", "new", "ticket", "acme", "--into", target)
     ]
+    found["grove pause"] = [project.json("pause", "1h")]
+    found["grove resume"] = [project.json("resume")]
     found["grove schema"] = [project.json("schema", *one) for one in ((), ("stats",))]
     found["grove doctor"] = [project.json("doctor")]
     found["grove config"] = [project.json("config")]

@@ -42,6 +42,8 @@ GROUPS: Final = {
     },
     "Set up": {
         "init": "Set up grove in this project.",
+        "pause": "Have hooks do nothing here for a while.",
+        "resume": "End a pause.",
         "doctor": "Check everything that can silently go wrong.",
         "config": "Show the settings, where each comes from, and what is wrong.",
         "trust": "Show what this project asks to run or reach, and agree to it.",
@@ -77,6 +79,7 @@ _TARGETS: Final = {
     "clean": "sessions:clean_command",
     "debug": "inspect:debug_command",
     "observe": "reflect:observe_command",
+    "resume": "pause:resume_command",
     "ref": "reflect:ref_command",
     "skip": "reflect:skip_command",
     "trace": "inspect:trace_command",

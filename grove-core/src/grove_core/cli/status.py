@@ -68,6 +68,7 @@ def _document(project: Project, found: Overview) -> dict[str, Any]:
         "root": project.root,
         "home": project.paths.home,
         "initialised": project.files.initialised,
+        "paused_until": found.paused_until,
         "session": live[0] if live else None,
         "live_sessions": live,
         "installed_ticket_systems": [one.probe.name for one in found.systems],
@@ -139,6 +140,8 @@ def _numbers_document(numbers: Statistics) -> dict[str, Any]:
 def _rows(project: Project, found: Overview, document: dict[str, Any]) -> Iterator[_Row]:
     state = "initialised" if project.files.initialised else "not initialised (grove init)"
     yield "Project", f"{clean_line(str(project.root), _LONGEST_PATH)} ({state})", ""
+    if found.paused_until is not None:
+        yield "Paused", f"until {local_time(found.paused_until)}; grove resume ends it", "yellow"
     yield from _session_rows(document["live_sessions"])
     active = document["active_ticket_system"] or "none is used here"
     if not found.systems:

@@ -16,16 +16,23 @@ _STEPS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 def parse_time(text: str, now: datetime, option: str) -> datetime:
     """Parse a date, or a duration that counts back from now."""
-    match = _DURATION.fullmatch(text.strip().lower())
     try:
-        if match is not None:
-            return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
-        return parse_instant(text)
+        length = parse_duration(text)
+        return parse_instant(text) if length is None else now - length
     except (ValueError, OverflowError):
         raise click.BadParameter(
             f"{text!r} is neither a duration such as 30d, 12h or 2w nor a date such as 2026-02-06",
             param_hint=option,
         ) from None
+
+
+def parse_duration(text: str) -> timedelta | None:
+    """Parse a duration such as 30m or 2h."""
+    match = _DURATION.fullmatch(text.strip().lower())
+    try:
+        return None if match is None else timedelta(**{_UNITS[match[2]]: int(match[1])})
+    except OverflowError:
+        return None
 
 
 def local_time(instant: datetime) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, Protocol
 
-from grove_core.clock import now_utc
+from grove_core.clock import format_instant, now_utc
 from grove_core.config.schema import SESSION_END_DEADLINE_MS
 from grove_core.errors import CodecError, StorageError
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
@@ -183,9 +183,25 @@ def _handle(
     for_the_answer = min(_SECONDS_FOR_THE_ANSWER, work * _SHARE_FOR_THE_ANSWER)
     project.deadline = started + clock - for_the_answer
     project.work_deadline = work_started + work - for_the_answer
+    if os.path.isdir(project.paths.pauses) and (paused := _pause(project, call)):  # noqa: PTH112 - never raises
+        return paused
     module = _MODULES.get(call.event) or call.event.value.replace("-", "_")
     answer: Answer = import_module(f"grove_core.hooks.{module}").handle(project, call)
     return answer
+
+
+def _pause(project: Project, call: HookInput) -> Answer | None:
+    """Answer while a person has grove pause: nothing, but for a line where a session starts."""
+    from grove_core.storage.pause import Pauses
+
+    pauses = Pauses(project.paths.pauses, project.files.key)
+    until = pauses.until(call.session_id, project.now)
+    if until is None or call.event is HookEvent.SESSION_END:
+        return None
+    if call.event is not HookEvent.SESSION_START:
+        return SILENCE
+    text = f"grove is paused here until {format_instant(until)}; grove resume ends that."
+    return claude_code.context_answer(call.event, text)
 
 
 def _project(call: HookInput, environment: Mapping[str, str], warm: WarmCache | None) -> Project:

@@ -20,6 +20,7 @@ from grove_core.project import Project
 from grove_core.services.messages import name_of, past_reflection
 from grove_core.services.sessions import is_over
 from grove_core.storage import files
+from grove_core.storage.pause import Pauses
 
 if TYPE_CHECKING:
     from grove_core.memory.backends import BackendState
@@ -196,6 +197,7 @@ class Overview:
     """How a project stands."""
 
     live: Sequence[Session]
+    paused_until: datetime | None
     pending: Sequence[str]
     systems: "Sequence[TicketSystem]"
     backends: "Sequence[tuple[BackendState, Health]]"
@@ -209,8 +211,11 @@ def overview_of(project: Project) -> Overview:
     """Look at everything."""
     sessions, library = sessions_here(project), project.library
     healths = library.healths(servers=False)
+    live = [one for one in sessions if not is_over(one, project)]
+    pauses = Pauses(project.paths.pauses, project.files.key)
     return Overview(
-        live=[one for one in sessions if not is_over(one, project)],
+        live=live,
+        paused_until=pauses.until(live[0].id if live else None, project.now),
         pending=[text for one in sessions for text in _pending_texts(one, project)],
         systems=project.tickets().all,
         backends=[(one, healths[one.spec.name]) for one in library.states if one.is_active],

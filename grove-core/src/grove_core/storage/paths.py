@@ -115,6 +115,8 @@ class Paths(Value):
     log_file = _Under("home", "grove.log")
     program_file = _Under("home", "program")
     """Where the program is, for launchers without its PATH; ``grove init`` writes it."""
+    pauses = _Under("home", "paused")
+    """Until when hooks do nothing in a project or a session."""
     backups = _Under("home", "backups")
     """Files as they were before grove repaired them."""
     installed = _Under("home", "installed")

@@ -1,0 +1,51 @@
+"""``grove pause`` and ``grove resume``."""
+
+import rich_click as click
+
+from grove_core.cli.app import Invocation, find_session, grove_command
+from grove_core.cli.options import session_option
+from grove_core.cli.timeparse import local_time, parse_duration
+from grove_core.services.result import Result
+from grove_core.storage.pause import LONGEST, Pauses
+
+
+def pauses_of(invocation: Invocation) -> Pauses:
+    """Return the pauses of a project."""
+    project = invocation.project
+    return Pauses(project.paths.pauses, project.files.key)
+
+
+@click.command("pause")
+@click.argument("duration", default="2h")
+@session_option
+@grove_command
+def command(invocation: Invocation, *, duration: str, session_id: str | None) -> Result:
+    """Have hooks ask for nothing and show nothing for a while, a day at most.
+
+    DURATION is such as 30m or 2h. It holds for this project, or for one session of it. What is
+    closed meanwhile is not asked about later.
+    """
+    length = parse_duration(duration)
+    if not length or length > LONGEST:
+        raise click.BadParameter(f"{duration!r} is no duration of at most 24h, such as 30m or 2h")
+    if session_id is not None:
+        invocation, _ = find_session(invocation, session_id)
+    end = invocation.project.now + length
+    pauses_of(invocation).begin(session_id, end)
+    where = f"session {session_id}" if session_id else str(invocation.project.root)
+    return Result(
+        document={"until": end, "session_id": session_id, "root": invocation.project.root},
+        lines=[f"Paused until {local_time(end)} in {where}. grove resume ends it."],
+    )
+
+
+@click.command("resume")
+@session_option
+@grove_command
+def resume_command(invocation: Invocation, *, session_id: str | None) -> Result:
+    """End a pause."""
+    was_paused = pauses_of(invocation).end(session_id)
+    return Result(
+        document={"was_paused": was_paused, "session_id": session_id},
+        lines=["grove goes on." if was_paused else "There was no pause."],
+    )

@@ -1,0 +1,46 @@
+"""Pauses: for a while, hooks neither ask for anything nor show anything."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from grove_core.clock import format_instant, parse_instant
+from grove_core.storage import files
+
+LONGEST: Final = timedelta(days=1)
+
+
+class Pauses:
+    """The pauses of a project and of its sessions, each in a file of its own."""
+
+    def __init__(self, folder: Path, project_key: str) -> None:
+        self._folder = folder
+        self._project_key = project_key
+
+    def until(self, session_id: str | None, now: datetime) -> datetime | None:
+        """Return until when hooks pause, if they do."""
+        paths = [self._path(None), *([self._path(session_id)] if session_id else [])]
+        ends = [end for path in paths if (end := _read(path)) is not None]
+        return max((end for end in ends if now < end <= now + LONGEST), default=None)
+
+    def begin(self, session_id: str | None, end: datetime) -> None:
+        """Pause the project, or a session."""
+        files.make_directory(self._folder)
+        files.replace_text(self._path(session_id), f"{format_instant(end)}\n")
+
+    def end(self, session_id: str | None) -> bool:
+        """Go on; tell whether there was a pause."""
+        path = self._path(session_id)
+        was_there = path.exists()
+        path.unlink(missing_ok=True)
+        return was_there
+
+    def _path(self, session_id: str | None) -> Path:
+        return self._folder / (f"session-{session_id}" if session_id else self._project_key)
+
+
+def _read(path: Path) -> datetime | None:
+    try:
+        return parse_instant((files.read_text(path) or "").strip())
+    except (OSError, ValueError):
+        return None
