@@ -87,7 +87,7 @@ class BackendContract(
       than those above: ``tmp_path``, or ``project`` in it where that is there, and ``home`` in it.
       The first is the ``root`` of its context, or a folder around everything that the backend may
       write to in a project; the second is its ``home``, or a folder around that. In them is looked
-      for what a backend leaves behind, and for its files, which are damaged and replaced by links.
+      for what a backend leaves behind, and for its files, which are replaced by links.
     """
 
     @pytest.fixture

@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_all_start_methods, get_context
 from threading import Barrier
-from time import monotonic
 from typing import Any, ClassVar, Final
 from warnings import catch_warnings, simplefilter
 
@@ -54,17 +53,17 @@ class ConcurrencyRules:
             context.Process(target=_write_together, args=(open_backend, barrier, part))
             for part in parts
         ]
-        end = monotonic() + _SECONDS
         with catch_warnings():
             # The test runner may have threads, and the new processes need none of them.
             simplefilter("ignore", DeprecationWarning)
             for one in writers:
                 one.start()
         for one in writers:
-            one.join(max(0.0, end - monotonic()))
+            one.join(_SECONDS)
         codes = [one.exitcode for one in writers]
         for one in writers:
             one.kill()
+            one.join()
         assert codes == [0] * _PROCESSES, f"exit codes; None was not over after {_SECONDS:g} s"
         expect_only(open_backend, learnings)
 
