@@ -8,7 +8,7 @@ from core_worlds import NOW, a_learning, damage_tables
 
 from grove_core.model.memory import Query
 from grove_core.project import WarmCache
-from grove_core.retrieval import index as indexing
+from grove_core.retrieval import update as indexing
 from grove_core.retrieval.entry import entry_of
 from grove_core.retrieval.index import LearningIndex
 from grove_core.retrieval.terms import terms_of
@@ -89,7 +89,7 @@ QUESTIONS = {
 def added(monkeypatch):
     """The ids that were put into any index on disk."""
     ids = []
-    add = indexing._Update._add
+    add = indexing.Update._add
 
     def counted(update, source, given, sums):
         # The second database is the file; in memory it has no name.
@@ -97,7 +97,7 @@ def added(monkeypatch):
             ids.extend(entry.id for entry, _ in given)
         add(update, source, given, sums)
 
-    monkeypatch.setattr(indexing._Update, "_add", counted)
+    monkeypatch.setattr(indexing.Update, "_add", counted)
     return ids
 
 

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from grove_core.model.learning import Category, LearningStatus
 from grove_core.model.memory import Query
-from grove_core.retrieval import index as indexing
+from grove_core.retrieval import update as indexing
 from grove_core.retrieval.entry import entry_of, text_of
 from grove_core.retrieval.index import LearningIndex
 from grove_core.retrieval.ranking import Corpus, relevances

@@ -8,7 +8,7 @@ from core_worlds import a_learning, codes_of, fork
 from scale import turned_up
 
 from grove_core.model.memory import Query
-from grove_core.retrieval import index as indexing
+from grove_core.retrieval import update as indexing
 from grove_core.retrieval.entry import entry_of
 from grove_core.retrieval.index import LearningIndex
 from grove_core.retrieval.terms import terms_of
@@ -89,13 +89,13 @@ def die_after(transactions, place):
 
 def test_what_was_put_in_by_a_process_that_was_killed_is_not_put_in_again(place, monkeypatch):
     assert codes_of(fork(lambda: die_after(2, place))) == [-signal.SIGKILL]
-    added, add = [], indexing._Update._add
+    added, add = [], indexing.Update._add
 
     def count(these, source, given, sums):
         added.extend(given)
         add(these, source, given, sums)
 
-    monkeypatch.setattr(indexing._Update, "_add", count)
+    monkeypatch.setattr(indexing.Update, "_add", count)
     assert place.fill(place.open())
     assert len(added) == 40
     place.is_as_if_made_anew(60)

@@ -1,14 +1,23 @@
 """The index of a project's learnings, in the project's cache and shared by all backends."""
 
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import log
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from grove_core.retrieval.entry import Entry, text_of
+from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.ranking import Corpus, Found, relevances
 from grove_core.retrieval.terms import IndexedText, QueryTerms
+from grove_core.retrieval.update import (
+    COLUMNS,
+    CONTENT,
+    SOURCES,
+    TEXTS,
+    Progress,
+    Update,
+    digest_of,
+    progress_of,
+)
 from grove_core.storage.cache import (
     Cache,
     CachedPart,
@@ -17,7 +26,7 @@ from grove_core.storage.cache import (
     portions,
     transaction,
 )
-from grove_core.text import fingerprint, key_of, storable
+from grove_core.text import key_of, storable
 
 MOST_CANDIDATES: Final = 100
 """How many are compared by all terms; docs/explanation/retrieval.md says what it loses."""
@@ -25,22 +34,9 @@ MOST_CANDIDATES: Final = 100
 MOST_NEWEST: Final = 50
 """How many learnings are looked at where nothing is known of the work."""
 
-NOTING: Final = frozenset(("pitfall", "convention"))
-"""The categories of what is worth a word when a file that a learning names is touched."""
-
-_CONTENT: Final = "entries"
-_SOURCES: Final = "sources"
-_ACTIVE: Final = "active"
 _MOST_POSTINGS: Final = 10_000
 """How many places in the index are looked at: in a project of some hundred learnings that is all of
 them, and a larger one takes no longer. With half of it nothing was lost among 2,400."""
-# Between two looks at the clock, and at most lost when the process is killed.
-_AT_ONCE: Final = 100
-_MICROSECONDS: Final = 1_000_000
-_BITS_OF_ID: Final = 20
-
-_COLUMNS: Final = ", ".join(Entry._fields)
-_TEXTS: Final = ", ".join(IndexedText._fields)
 # What several backends have may be shown only as long as none of them has put it away.
 _NOT_PUT_AWAY: Final = (
     "(number < 0 OR NOT EXISTS"
@@ -48,7 +44,7 @@ _NOT_PUT_AWAY: Final = (
 )
 # The last one of an id counts: of the first source, but before it what a source has put away.
 _COUNTING_LAST: Final = "number > 0 DESC, source DESC"
-_SELECT: Final = f"SELECT {_COLUMNS} FROM entry"
+_SELECT: Final = f"SELECT {COLUMNS} FROM entry"
 _NEWEST: Final = f"""
 {_SELECT} WHERE number > 0 AND personal <= ? AND {_NOT_PUT_AWAY} ORDER BY number DESC
 """
@@ -60,34 +56,10 @@ _NAMED_FILES: Final = f"""
 SELECT DISTINCT path, id FROM named_file JOIN entry USING (number)
 WHERE {_NOT_PUT_AWAY} ORDER BY path, id
 """
-_INSERT: Final = (
-    f"INSERT INTO entry (number, source, digest, {_COLUMNS}, {_TEXTS})"
-    f" VALUES ({', '.join('?' * 18)})"
-)
-_INSERT_TERMS: Final = f"INSERT INTO term (rowid, {_TEXTS}) VALUES (?, ?, ?, ?, ?, ?)"
-_DELETE_TERMS: Final = (
-    f"INSERT INTO term (term, rowid, {_TEXTS}) VALUES ('delete', ?, ?, ?, ?, ?, ?)"
-)
-_ADD_COUNTS: Final = """
-INSERT INTO frequency VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET
-    documents = documents + excluded.documents, own = own + excluded.own
-"""
-_ADD_TOTALS: Final = """
-UPDATE total SET documents = documents + ?, summary = summary + ?, tags = tags + ?,
-    detail = detail + ?, paths = paths + ?, keys = keys + ?
-WHERE own = ?
-"""
 _FORGET_SOURCE: Final = """
 DELETE FROM source WHERE name = ?
     AND NOT EXISTS (SELECT 1 FROM entry WHERE entry.source = source.source)
 """
-
-
-class Progress(NamedTuple):
-    """How far the index has come with a source."""
-
-    mark: str = ""
-    updates: int = 0
 
 
 class LearningIndex(CachedPart):
@@ -106,20 +78,20 @@ class LearningIndex(CachedPart):
 
     def has_all_of(self, sources: str) -> bool:
         """Return whether everything is in of sources that look like this."""
-        return self.is_fresh(_SOURCES, sources)
+        return self.is_fresh(SOURCES, sources)
 
     def set_complete(self, sources: str) -> None:
         """Note that everything is in of sources that look like this."""
-        self.set_fingerprint(_SOURCES, sources)
+        self.set_fingerprint(SOURCES, sources)
 
     @property
     def content(self) -> str:
         """Another text whenever a learning has come or gone."""
-        return self.fingerprint(_CONTENT)
+        return self.fingerprint(CONTENT)
 
     def progress(self, source: str) -> Progress:
         """Return how far the index has come with a source."""
-        return self.ask(lambda connection: _progress(connection, source))
+        return self.ask(lambda connection: progress_of(connection, source))
 
     def put(
         self,
@@ -133,11 +105,11 @@ class LearningIndex(CachedPart):
     ) -> bool:
         """Put in the learnings of a source, as far as the time allows and no other is faster."""
         known = self.progress(source) if since is None else since
-        wanted = {one.id: (one, _digest(one)) for one in entries}
+        wanted = {one.id: (one, digest_of(one)) for one in entries}
 
         def work(connection: sqlite3.Connection) -> bool:
             try:
-                return _Update(connection, source, known, wanted, whole=whole).run(mark, until)
+                return Update(connection, source, known, wanted, whole=whole).run(mark, until)
             except sqlite3.OperationalError as error:
                 if is_busy(error):
                     return False
@@ -222,159 +194,6 @@ class LearningIndex(CachedPart):
         return self.ask(lambda connection: connection.execute(question, terms).fetchall())
 
 
-class _Update:
-    """Puts the learnings of one source in, a portion at a time."""
-
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        source: str,
-        since: Progress,
-        wanted: Mapping[str, tuple[Entry, int]],
-        *,
-        whole: bool,
-    ) -> None:
-        self._connection = connection
-        self._name = source
-        self._since = since
-        self._wanted = wanted
-        self._whole = whole
-
-    def run(self, mark: str, until: float | None) -> bool:
-        missing, surplus = self._differences()
-        # The newest first: should the time be over, they are what a session wants most.
-        missing.sort(key=lambda one: -self._wanted[one][0].created)
-        while missing or surplus:
-            if until is not None and time.thread_time() > until:
-                return False
-            if not self._change(missing[:_AT_ONCE], surplus[:_AT_ONCE]):
-                return False
-            del missing[:_AT_ONCE], surplus[:_AT_ONCE]
-        return self._finish(mark)
-
-    def _differences(self) -> tuple[list[str], list[str]]:
-        known = dict(self._known())
-        missing = [one for one, (_, digest) in self._wanted.items() if known.get(one) != digest]
-        surplus = [one for one in known if one not in self._wanted] if self._whole else []
-        return missing, surplus
-
-    def _known(self) -> Iterator[tuple[str, int]]:
-        select = "SELECT id, digest FROM entry JOIN source USING (source) WHERE name = ?"
-        if self._whole:
-            yield from self._connection.execute(select, (self._name,))
-            return
-        for some in portions(list(self._wanted)):
-            chosen = f"{select} AND id IN ({places(some)})"
-            yield from self._connection.execute(chosen, (self._name, *some))
-
-    def _change(self, missing: Sequence[str], surplus: Sequence[str]) -> bool:
-        """Put in some and take out some, unless another process has put in all meanwhile."""
-        with transaction(self._connection):
-            if not self._is_up_to_date():
-                return False
-            source, sums = self._number(), _Sums()
-            self._remove(source, [*missing, *surplus], sums)
-            self._add(source, [self._wanted[one] for one in missing], sums)
-            sums.write(self._connection)
-            self._connection.execute("DELETE FROM meta WHERE name = ?", (_SOURCES,))
-            renew = "INSERT OR REPLACE INTO meta VALUES (?, hex(randomblob(8)))"
-            self._connection.execute(renew, (_CONTENT,))
-        return True
-
-    def _remove(self, source: int, ids: Sequence[str], sums: "_Sums") -> None:
-        # In the order of numbers, as the full text likes it; and so below.
-        find = f"SELECT personal, number, {_TEXTS} FROM entry WHERE source = ?"
-        find += f" AND id IN ({places(ids)}) ORDER BY number"
-        for personal, number, *texts in self._connection.execute(find, (source, *ids)).fetchall():
-            self._connection.execute(_DELETE_TERMS, (number, *texts))
-            for table in ("entry", "named_file"):
-                self._connection.execute(f"DELETE FROM {table} WHERE number = ?", (number,))
-            sums.add(texts, -1, is_own=number > 0 and not personal)
-
-    def _add(self, source: int, given: Iterable[tuple[Entry, int]], sums: "_Sums") -> None:
-        for number, entry, digest in sorted(self._numbered(given)):
-            texts = text_of(entry)
-            row = (number, source, digest, *entry, *texts)
-            self._connection.execute(_INSERT, row)
-            self._connection.execute(_INSERT_TERMS, (number, *texts))
-            if number > 0 and entry.category in NOTING:
-                named = ((storable(path), number) for path in entry.fields()["context_files"])
-                put = "INSERT OR IGNORE INTO named_file VALUES (?, ?)"
-                self._connection.executemany(put, named)
-            sums.add(texts, 1, is_own=number > 0 and not entry.personal)
-
-    def _numbered(self, given: Iterable[tuple[Entry, int]]) -> Iterator[tuple[int, Entry, int]]:
-        """Number learnings by their age; below zero what may not be shown."""
-        find = "SELECT 1 FROM entry WHERE number = ?"
-        taken: set[int] = set()
-        for entry, digest in given:
-            sign = 1 if entry.status == _ACTIVE else -1
-            seconds = max(0, entry.created // _MICROSECONDS)
-            number = (seconds << _BITS_OF_ID) + key_of(entry.id) % (1 << _BITS_OF_ID) + 1
-            while (
-                sign * number in taken
-                or self._connection.execute(find, (sign * number,)).fetchone() is not None
-            ):
-                number += 1
-            taken.add(sign * number)
-            yield sign * number, entry, digest
-
-    def _finish(self, mark: str) -> bool:
-        with transaction(self._connection):
-            # Another process that read the learnings earlier may have put something in between.
-            if not self._is_up_to_date() or any(self._differences()):
-                return False
-            say = "UPDATE source SET mark = ?, updates = updates + 1 WHERE source = ?"
-            stored = mark.encode("utf-8", "surrogatepass")
-            self._connection.execute(say, (stored, self._number()))
-        return True
-
-    def _is_up_to_date(self) -> bool:
-        return _progress(self._connection, self._name) == self._since
-
-    def _number(self) -> int:
-        find = "SELECT source FROM source WHERE name = ?"
-        row = self._connection.execute(find, (self._name,)).fetchone()
-        if row is not None:
-            return int(row[0])
-        add = "INSERT INTO source (name, mark, updates) VALUES (?, x'', 0)"
-        return self._connection.execute(add, (self._name,)).lastrowid or 0
-
-
-class _Sums:
-    """What learnings that come and go change in the sums of all terms."""
-
-    def __init__(self) -> None:
-        # Of all learnings, and of those that tell what is rare in the project.
-        self._totals = [0] * 6, [0] * 6
-        self._counts: dict[str, list[int]] = {}
-
-    def add(self, texts: Sequence[str], sign: int, *, is_own: bool) -> None:
-        fields = [text.split() for text in texts]
-        for totals in self._totals[: 1 + is_own]:
-            totals[0] += sign
-            for position, words in enumerate(fields, 1):
-                totals[position] += sign * len(words)
-        for term in set().union(*fields):
-            counts = self._counts.setdefault(term, [0, 0])
-            counts[0] += sign
-            counts[1] += sign * is_own
-
-    def write(self, connection: sqlite3.Connection) -> None:
-        changed = [(term, a, b) for term, (a, b) in self._counts.items() if a or b]
-        connection.executemany(_ADD_COUNTS, changed)
-        fewer = ((term,) for term, count, _ in changed if count < 0)
-        connection.executemany("DELETE FROM frequency WHERE term = ? AND documents = 0", fewer)
-        for own, totals in enumerate(self._totals):
-            connection.execute(_ADD_TOTALS, (*totals, own))
-
-
-def _progress(connection: sqlite3.Connection, source: str) -> Progress:
-    find = "SELECT mark, updates FROM source WHERE name = ?"
-    row = connection.execute(find, (source,)).fetchone()
-    return Progress() if row is None else Progress(row[0].decode("utf-8", "surrogatepass"), row[1])
-
-
 def _candidates(connection: sqlite3.Connection, query: QueryTerms) -> list[int]:
     """List learnings that hold some of the rarest terms, the most fitting and newest first."""
     terms = query.all_terms()
@@ -434,7 +253,7 @@ def _load(
     """Read the learnings of some numbers until there are enough ids."""
     seen: set[str] = set()
     for some in portions(numbers, most):
-        select = f"SELECT number, {_TEXTS}, {_COLUMNS} FROM entry"
+        select = f"SELECT number, {TEXTS}, {COLUMNS} FROM entry"
         select += f" WHERE number IN ({places(some)}) AND {_NOT_PUT_AWAY}"
         rows = {row[0]: row[1:] for row in connection.execute(select, some)}
         for row in (rows[number] for number in some if number in rows):
@@ -459,10 +278,6 @@ def _best(found: Iterable[Found]) -> list[Found]:
 def _entry(row: Sequence[Any]) -> Entry:
     entry = Entry._make(row)
     return entry._replace(personal=entry.personal != 0, complete=entry.complete != 0)
-
-
-def _digest(entry: Entry) -> int:
-    return fingerprint("\0".join(map(str, entry)).encode("utf-8", "surrogatepass"))
 
 
 def _catalogued(entry: Entry) -> tuple[Any, ...]:
