@@ -2,7 +2,7 @@
 
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
@@ -66,66 +66,20 @@ class ConfigProblem(Value):
         return f"{self.origin}: {f'{self.key} {self.message}'.strip()}"
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class LoadedConfig(Value):
-    """The configuration in force, and how it came about."""
+@define(eq=False)
+class LoadedConfig:
+    """The configuration in force, and how it came about: each layer is put over those before it."""
 
-    config: Config
-    origins: Mapping[str, Origin]
-    problems: tuple[ConfigProblem, ...]
-    plugin_sections: Mapping[str, Mapping[str, Any]]
-    own_sections: Mapping[str, Mapping[str, Any]]
-    plugin_variables: Mapping[str, str]
-
-
-def load_config(home: Path, root: Path | None, environment: Mapping[str, str]) -> LoadedConfig:
-    """Read the configuration; mistakes are reported in the result and never raised."""
-    loading = _Loading()
-    loading.read_file(Paths(home).config_file, Source.USER)
-    # In the user's home directory the "project's" file would be the user's own once more.
-    if root is not None and ProjectPaths(root, home).initialised:
-        loading.read_file(ProjectPaths(root, home).config_file, Source.PROJECT)
-    loading.read_environment(environment)
-    strength = [*Source]
-    problems = sorted(loading.problems, key=lambda one: strength.index(one.origin.source))
-    return LoadedConfig(
-        config=_build(Config, "", loading.values),
-        origins=loading.origins,
-        problems=tuple(problems),
-        plugin_sections=loading.plugin_sections,
-        own_sections=loading.own_sections,
-        plugin_variables=loading.plugin_variables,
-    )
-
-
-def _build(section: Any, prefix: str, values: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    arguments = {}
-    for attribute in fields(section):
-        key = f"{prefix}{attribute.name}"
-        if setting_of(attribute) is None:
-            arguments[attribute.name] = _build(attribute.type, f"{key}.", values)
-        elif key in _OVERRIDES:
-            start = f"{key}."
-            arguments[attribute.name] = {
-                each.removeprefix(start): values[each] for each in values if each.startswith(start)
-            }
-        elif key in values:
-            arguments[attribute.name] = values[key]
-    return section(**arguments)
-
-
-@define
-class _Loading:
-    """What was said so far, checked: each layer is stronger than those before it."""
-
+    config: Config = field(factory=Config)
     values: dict[str, Any] = field(factory=dict)
     origins: dict[str, Origin] = field(factory=lambda: dict.fromkeys(config_keys(), DEFAULT))
-    problems: list[ConfigProblem] = field(factory=list)
+    problems: Sequence[ConfigProblem] = ()
     plugin_sections: dict[str, dict[str, Any]] = field(factory=dict)
     own_sections: dict[str, dict[str, Any]] = field(factory=dict)
     plugin_variables: dict[str, str] = field(factory=dict)
 
     def read_file(self, path: Path, source: Source) -> None:
+        """Take what a file says."""
         origin = Origin(source=source, file=path)
         try:
             table, mistakes = _parse_toml(_read_file(path))
@@ -156,6 +110,7 @@ class _Loading:
                 self._refuse(key, origin, unknown_key(key, [*declared, *_section_names()]))
 
     def read_environment(self, environment: Mapping[str, str]) -> None:
+        """Take what variables say."""
         keys = {variable_of(key): key for key in config_keys()}
         names = {key.partition(".")[0] for key in config_keys()} | {*_PLUGIN_SECTIONS}
         sections = tuple(f"{variable_of(name)}_" for name in names)
@@ -196,7 +151,38 @@ class _Loading:
 
     def _refuse(self, key: str, origin: Origin, message: str) -> None:
         problem = ConfigProblem(key=escape_invisible(key), origin=origin, message=message)
-        self.problems.append(problem)
+        self.problems = (*self.problems, problem)
+
+
+def load_config(home: Path, root: Path | None, environment: Mapping[str, str]) -> LoadedConfig:
+    """Read the configuration; mistakes are reported in the result and never raised."""
+    loaded = LoadedConfig()
+    loaded.read_file(Paths(home).config_file, Source.USER)
+    # In the user's home directory the "project's" file would be the user's own once more.
+    if root is not None and ProjectPaths(root, home).initialised:
+        loaded.read_file(ProjectPaths(root, home).config_file, Source.PROJECT)
+    loaded.read_environment(environment)
+    loaded.config = _build(Config, "", loaded.values)
+    strength = [*Source]
+    found = sorted(loaded.problems, key=lambda one: strength.index(one.origin.source))
+    loaded.problems = tuple(found)
+    return loaded
+
+
+def _build(section: Any, prefix: str, values: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    arguments = {}
+    for attribute in fields(section):
+        key = f"{prefix}{attribute.name}"
+        if setting_of(attribute) is None:
+            arguments[attribute.name] = _build(attribute.type, f"{key}.", values)
+        elif key in _OVERRIDES:
+            start = f"{key}."
+            arguments[attribute.name] = {
+                each.removeprefix(start): values[each] for each in values if each.startswith(start)
+            }
+        elif key in values:
+            arguments[attribute.name] = values[key]
+    return section(**arguments)
 
 
 def _read_file(path: Path) -> str:
