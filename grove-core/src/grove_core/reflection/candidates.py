@@ -173,18 +173,16 @@ class _Reader:
         return tuple(kept[: bounds.most])
 
     def _clean_items(self, name: str, entries: list[Any]) -> list[str]:
-        texts = [one for one in entries if isinstance(one, str)]
-        results = [(text, self._clean_item[name](text)) for text in texts]
-        dropped = [text for text, result in results if result is None]
-        changed = dict.fromkeys(result for text, result in results if result not in (None, text))
+        clean = self._clean_item[name]
+        results = [(one, clean(one) if isinstance(one, str) else None) for one in entries]
+        dropped = [_entry(one) for one, result in results if result is None]
         kept = list(dict.fromkeys(result for _, result in results if result is not None))
-        if len(texts) < len(entries):
-            self._note(name, f"{len(entries) - len(texts)} dropped, no text")
+        given = {one for one in entries if isinstance(one, str)}
         if dropped:
             self._note(name, f"dropped {listed(dropped)}")
-        if changed:
-            self._note(name, f"normalised to {listed(map(str, changed))}")
-        if len(kept) + len(dropped) < len(texts):
+        if changed := [one for one in kept if one not in given]:
+            self._note(name, f"normalised to {listed(changed)}")
+        if len(kept) + len(dropped) < len(entries):
             self._note(name, "repeated entries were dropped")
         return kept
 

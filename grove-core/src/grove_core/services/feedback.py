@@ -1,13 +1,13 @@
 """What an agent says of learnings that it was shown: that they helped, or that they are wrong."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from attrs import evolve
 
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
 from grove_core.model.events import Corrected, Referenced, StatsEvent
-from grove_core.model.learning import Candidate, Learning, LearningStatus, Scope
+from grove_core.model.learning import Candidate, LearningStatus, Scope
 from grove_core.model.session import EventType, InjectionOutcome, Session
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
@@ -19,29 +19,21 @@ from grove_core.services.sessions import SessionUpdate, trace_event, update_sess
 _E = TypeVar("_E", Corrected, Referenced)
 
 
-class CorrectedLearning(NamedTuple):
-    """A learning that a submission has corrected."""
-
-    superseded_by: str | None
-    why: str | None
-
-
 # --- corrections ----------------------------------------------------------------------------------
 
 
 def correct(
     project: Project,
+    session_id: str,
     corrections: Iterable[Correction],
-    written: Mapping[str, Learning | Candidate],
+    written: Mapping[str, Candidate],
     *,
     dry_run: bool = False,
-) -> tuple[dict[str, CorrectedLearning], list[str]]:
-    """Mark what was superseded; a dry run only returns what there would be to warn of."""
+) -> tuple[Collection[str], list[str]]:
+    """Mark what was superseded, and log it; return what is corrected, and what to warn of."""
     reasons = {one.id: one.why for one in corrections}
-    corrected = {
-        name: CorrectedLearning(None, why)
-        for name, why in reasons.items()
-        if project.library.get(name) is not None
+    corrected: dict[str, str | None] = {
+        name: None for name in reasons if project.library.get(name) is not None
     }
     warnings = [
         f"the correction of {name} was ignored: no learning has this id"
@@ -54,8 +46,10 @@ def correct(
         if objection:
             warnings.append(f"{old} was not marked as superseded: {objection}")
         elif objection is not None:
-            corrected[old] = CorrectedLearning(new, reasons.get(old))
-    return corrected, warnings
+            corrected[old] = new
+    if not dry_run:
+        _log_corrections(project, session_id, corrected, reasons)
+    return corrected.keys(), warnings
 
 
 def _supersede(project: Project, old: str, new: str, scope: Scope, *, dry_run: bool) -> str | None:
@@ -77,27 +71,27 @@ def _supersede(project: Project, old: str, new: str, scope: Scope, *, dry_run: b
     return ""
 
 
-def log_corrections(
-    project: Project, session_id: str, corrected: Mapping[str, CorrectedLearning]
+def _log_corrections(
+    project: Project,
+    session_id: str,
+    corrected: Mapping[str, str | None],
+    reasons: Mapping[str, str | None],
 ) -> None:
     """Log which learnings were found wrong, but for what this session has logged already."""
-    logged = {
-        (event.learning_id, event.superseded_by)
-        for event in _logged(project, Corrected, session_id, corrected)
-    }
+    found = _logged(project, Corrected, session_id, corrected)
+    logged = {(event.learning_id, event.superseded_by) for event in found}
     events: list[tuple[StatsEvent, bool]] = []
-    for learning_id, one in corrected.items():
-        found = project.library.get(learning_id)
-        if found is None or (learning_id, one.superseded_by) in logged:
-            continue
-        correction = Corrected(
-            ts=project.now,
-            learning_id=learning_id,
-            session_id=session_id,
-            superseded_by=one.superseded_by,
-            why=one.why,
-        )
-        events.append((correction, found.area is Area.PERSONAL))
+    for name, new in corrected.items():
+        stored = project.library.get(name)
+        if stored is not None and (name, new) not in logged:
+            event = Corrected(
+                ts=project.now,
+                learning_id=name,
+                session_id=session_id,
+                superseded_by=new,
+                why=reasons.get(name),
+            )
+            events.append((event, stored.area is Area.PERSONAL))
     project.log_by_area(events)
 
 

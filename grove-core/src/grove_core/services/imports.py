@@ -32,7 +32,7 @@ from grove_core.reflection.candidates import read_candidate, readable_parts
 from grove_core.reflection.pipeline import WITHHELD, fingerprint, learning_from
 from grove_core.reflection.secrets import objection_to
 from grove_core.services.candidates import check_by_plugins
-from grove_core.services.feedback import correct, log_corrections
+from grove_core.services.feedback import correct
 from grove_core.services.result import Line, Result
 from grove_core.services.storing import alone, check_routing, deliver_outbox, store_learning
 from grove_core.similarity import SimilarityIndex, normalised_summary
@@ -333,8 +333,8 @@ def _supersede(project: Project, outcomes: Sequence[Outcome], *, dry_run: bool) 
             if dry_run:
                 said.append(f"{old.id} would be superseded by {new.id}")
                 continue
-            changed, warnings = correct(project, (), {new.id: evolve(new, supersedes=(old.id,))})
-            log_corrections(project, IMPORT_SESSION, changed)
+            written = {new.id: evolve(new, supersedes=(old.id,))}
+            changed, warnings = correct(project, IMPORT_SESSION, (), written)
             said += [*(f"{one} is now superseded by {new.id}" for one in changed), *warnings]
     return [
         evolve(one, notes=(*one.notes, *notes.get(one.imported.id, ()))) if one.imported else one

@@ -37,7 +37,7 @@ from grove_core.reflection.secrets import find_leak, without_secrets
 from grove_core.reflection.submission import Submission, UsedLearning, parse_submission
 from grove_core.services.candidates import evaluate_candidates, gather_known
 from grove_core.services.curate import Curator
-from grove_core.services.feedback import correct, log_corrections, mark_used, unknown_ids
+from grove_core.services.feedback import correct, mark_used, unknown_ids
 from grove_core.services.result import Result
 from grove_core.services.sessions import (
     SessionUpdate,
@@ -156,10 +156,9 @@ class _Work:
         if dry_run:
             written = {str(one.position): one.candidate for one in self._result.accepted}
         written |= {one.learning_id: one.candidate for one in self._result.repeated}
-        corrections = self._sent.corrections
-        changed, objections = correct(self._project, corrections, written, dry_run=dry_run)
-        if not dry_run:
-            log_corrections(self._project, self._session.id, changed)
+        _, objections = correct(
+            self._project, self._session.id, self._sent.corrections, written, dry_run=dry_run
+        )
         used = [one.id for one in self._sent.learnings_used]
         self._warnings += objections
         self._warnings += [
