@@ -10,7 +10,7 @@ from typing import Final
 
 from grove_core.clock import format_instant
 from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
-from grove_core.doctor.program import is_other, own_program, why_not_startable
+from grove_core.doctor.program import is_other, why_not_startable
 from grove_core.errors import CodecError, StorageError
 from grove_core.hosts.claude_hooks import SHELL_TOOL, SLOTS
 from grove_core.hosts.claude_settings import (
@@ -22,6 +22,7 @@ from grove_core.hosts.claude_settings import (
     parse_settings,
     settings_sources,
 )
+from grove_core.install.plan import find_program
 from grove_core.storage.files import read_bytes
 
 _RECENTLY: Final = timedelta(days=7)
@@ -88,8 +89,8 @@ def registered_program(examination: Examination) -> Iterator[CheckResult]:
             detail = f"{program} {complaint} (it stands in {_sources(named)})"
             yield broken(detail, _rewrite(named))
         elif program.startswith("/") and {LOCAL, PROJECT} & kinds and is_other(program):
-            detail = f"{program} is another installation; this is {own_program()}"
-            yield warning(detail, f"`{own_program()} init --hooks` has hooks run this one")
+            detail = f"{program} is another installation; this is {find_program()}"
+            yield warning(detail, f"`{find_program()} init --hooks` has hooks run this one")
     if programs:
         yield ok(", ".join(programs))
 

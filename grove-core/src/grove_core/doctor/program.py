@@ -10,8 +10,8 @@ from typing import Final
 
 from grove_core import __version__
 from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
+from grove_core.install.plan import find_program, recorded_program
 from grove_core.services.packages import cache_around, how_to_install
-from grove_core.storage.files import read_bytes
 
 _VARIABLE: Final = "GROVE_PROGRAM"
 _RECORD: Final = "the record of grove init"
@@ -32,7 +32,7 @@ def installation(_: Examination) -> Iterator[CheckResult]:
 
 def program_of_hooks(examination: Examination) -> Iterator[CheckResult]:
     """Find the program as hooks do, and ask it for its version."""
-    own = own_program()
+    own = find_program()
     fix = f"Run `{own or 'grove'} init` in your project: it records this program"
     passed_over = False
     for origin, path, complaint in _candidates(examination):
@@ -57,7 +57,7 @@ def program_of_hooks(examination: Examination) -> Iterator[CheckResult]:
 
 def program_of_agents(examination: Examination) -> Iterator[CheckResult]:
     """Check the first program on ``PATH``."""
-    own = own_program()
+    own = find_program()
     fix = f"Put {Path(own).parent if own else 'the folder of grove'} on PATH, before others"
     for origin, path, complaint in _candidates(examination):
         if origin == _ON_PATH:
@@ -92,18 +92,9 @@ def _version_of(program: str, examination: Examination) -> tuple[str, str]:
     return "", said[-1] if said else f"ended with exit code {done.returncode}"
 
 
-def own_program() -> str | None:
-    """Find the program of the installation that runs now."""
-    called = sys.argv[0]
-    if os.path.basename(called) == "grove" and os.path.isfile(called):  # noqa: PTH113, PTH119
-        return os.path.abspath(called)  # noqa: PTH100 - links stay as they are
-    beside = Path(sys.executable).with_name("grove")
-    return str(beside) if beside.is_file() else None
-
-
 def is_other(program: str) -> bool:
     """Return whether a program belongs to another installation than this one."""
-    own = own_program()
+    own = find_program()
     return own is None or os.path.realpath(program) != os.path.realpath(own)
 
 
@@ -112,8 +103,7 @@ def _candidates(examination: Examination) -> Iterator[tuple[str, str, str]]:
     environment = examination.environment
     if named := environment.get(_VARIABLE):
         yield _VARIABLE, named, why_not_startable(named)
-    content = read_bytes(examination.paths.program_file) or b""
-    if recorded := os.fsdecode(content).partition("\n")[0].strip():
+    if recorded := recorded_program(examination.project):
         yield _RECORD, recorded, why_not_startable(recorded) or _why_not_grove(recorded)
     folders = dict.fromkeys(environment.get("PATH", "").split(os.pathsep))
     found = [(_ON_PATH, f"{folder}/grove") for folder in folders if folder]
