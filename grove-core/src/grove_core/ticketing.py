@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -211,7 +212,7 @@ class TicketSystems:
     ) -> Sequence[TicketClose]:
         found: list[TicketClose] = []
         for matcher in matchers:
-            if not any(_names(pattern, call.name) for pattern in matcher.value.tools):
+            if not any(fnmatchcase(call.name, pattern) for pattern in matcher.value.tools):
                 continue
             context = self._with_settings(matcher)
             found += (
@@ -358,7 +359,3 @@ def _read_patterns(
 
     # A name that is switched off is so whatever defines it.
     return [one for one in read_patterns(patterns) if rules.overrides.get(one.name) is not False]
-
-
-def _names(pattern: str, tool: str) -> bool:
-    return tool.startswith(pattern[:-1]) if pattern.endswith("*") else tool == pattern

@@ -10,7 +10,6 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time, parse_time, time_ago
 from grove_core.model.session import Session
-from grove_core.model.ticket import Ticket
 from grove_core.project import Project
 from grove_core.services.cleanup import (
     Choice,
@@ -150,12 +149,11 @@ def _about(session: Session) -> str:
         (len(session.injected), "shown learning"),
     )
     ticket = session.gate.ticket
-    named = [f"ticket {_ticket(ticket)}"] if ticket is not None else []
+    named = []
+    if ticket is not None:
+        title = clean_line(ticket.title, _LONGEST_TITLE)
+        named = [f"ticket {name_of(ticket)} {title}".rstrip()]
     return ", ".join([*named, *(counted(number, noun) for number, noun in counts if number)])
-
-
-def _ticket(ticket: Ticket) -> str:
-    return f"{name_of(ticket)} {clean_line(ticket.title, _LONGEST_TITLE)}".rstrip()
 
 
 @click.command("clean")

@@ -14,6 +14,7 @@ from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.project import Project
+from grove_core.report.text import fault_of
 from grove_core.services.messages import name_of
 from grove_core.services.overview import Overview, SessionServer, overview_of, server_of
 from grove_core.services.packages import (
@@ -81,7 +82,7 @@ def _document(project: Project, found: Overview) -> dict[str, Any]:
             for one, health in found.backends
         ],
         "checks": [{"name": name, "health": health} for name, health in found.checks],
-        "log_faults": list(_log_faults(found.statistics)),
+        "log_faults": [fault_of(one) for one in found.statistics.log.faults],
         "pending": found.pending,
         "outbox": [one.id for one in found.outbox],
         "servers": [
@@ -111,13 +112,6 @@ def _session_document(session: Session, project: Project) -> dict[str, Any]:
         "blocks": gate.breaker.cycle_blocks,
         "updated_at": session.updated_at,
     }
-
-
-def _log_faults(numbers: Statistics) -> Iterator[str]:
-    for fault in numbers.log.faults:
-        from grove_core.report.text import fault_of  # seldom needed
-
-        yield fault_of(fault)
 
 
 def _numbers_document(numbers: Statistics) -> dict[str, Any]:

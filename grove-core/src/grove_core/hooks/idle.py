@@ -43,7 +43,15 @@ def holds(marker: bytes, data: bytes, home: str, session_id: str) -> bool:
     before, _, state = found.rpartition(" ")
     if f"{_digest(session)} {fingerprint(root, home, ticket_marker)}" != before:
         return False
-    return not top or _state(top, excluded) == state
+    if not top:
+        return True
+    from grove_core.git import read_work_tree, state_key, without
+
+    tree = read_work_tree(top, _STATUS_SECONDS)
+    if tree is None:
+        return False
+    paths = without(excluded, (*tree.changed, *tree.untracked))
+    return state_key(top, tree.head, paths) == state
 
 
 def note_end(home: str, session_id: str, reason: bytes) -> bool:
@@ -66,15 +74,6 @@ def note_end(home: str, session_id: str, reason: bytes) -> bool:
 
 def _digest(session: bytes) -> str:
     return f"{__version__} {len(session)}-{zlib.crc32(session):08x}"
-
-
-def _state(top: str, excluded: "Sequence[str]") -> str | None:
-    from grove_core.git import read_work_tree, state_key, without
-
-    tree = read_work_tree(top, _STATUS_SECONDS)
-    if tree is None:
-        return None
-    return state_key(top, tree.head, without(excluded, (*tree.changed, *tree.untracked)))
 
 
 def _has_background_work(data: bytes) -> bool:

@@ -50,7 +50,9 @@ class Turn:
                 # A server that lives and is not at it now may come in a moment.
                 if self._who == SERVER or is_begun or server <= 0:
                     break
-                if waited >= WAIT_FOR_SERVER_SECONDS or not _is_running(server):
+                from grove_core.storage.files import is_running
+
+                if waited >= WAIT_FOR_SERVER_SECONDS or not is_running(server):
                     break
                 os.lockf(file, os.F_ULOCK, 0)
             time.sleep(pause)
@@ -110,12 +112,6 @@ def _lock(file: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _is_running(server: int) -> bool:
-    from grove_core.storage.files import is_running
-
-    return is_running(server)
 
 
 def _write(file: int, who: bytes, state: bytes, server: int) -> None:

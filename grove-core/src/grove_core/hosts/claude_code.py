@@ -51,7 +51,7 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
         transcript_path=_path(payload, "transcript_path"),
         prompt_id=_text(payload, "prompt_id") or None,
         agent_id=_text(payload, "agent_id") or None,
-        source=_source(payload),
+        source=StartSource(_text(payload, "source")),
         prompt=prompt,
         is_notification=prompt.startswith(_NOTIFICATION_PREFIX),
         plan_mode=_text(payload, "permission_mode") == "plan",
@@ -165,13 +165,6 @@ def _process_of(environment: Mapping[str, str]) -> int | None:
     text = environment.get(PROCESS_ID_VARIABLE, "")
     plain = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
     return int(text) if plain else None
-
-
-def _source(payload: Mapping[str, Any]) -> StartSource:
-    try:
-        return StartSource(_text(payload, "source"))
-    except ValueError:
-        return StartSource.STARTUP
 
 
 def _tool_call(event: HookEvent, payload: Mapping[str, Any], cwd: str) -> ToolCall | None:

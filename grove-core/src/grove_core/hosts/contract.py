@@ -28,6 +28,10 @@ class StartSource(Enum):
     COMPACT = "compact"
     FORK = "fork"
 
+    @classmethod
+    def _missing_(cls, _: object) -> "StartSource":
+        return cls.STARTUP
+
     @property
     def continues(self) -> bool:
         """Whether an earlier state of the same session goes on."""

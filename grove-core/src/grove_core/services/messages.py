@@ -67,13 +67,9 @@ def past_reflection(session: Session) -> str:
 
 def closed_work(gate: Gate) -> str:
     """Name what was closed."""
-    return _closed(gate.cycle.tickets if gate.cycle is not None else ())
-
-
-def _closed(tickets: Sequence[Ticket]) -> str:
-    if not tickets:
+    names = [name_of(ticket) for ticket in (gate.cycle.tickets if gate.cycle else ())]
+    if not names:
         return "this session has changed the project"
-    names = [name_of(ticket) for ticket in tickets]
     if len(names) == 1:
         return f"ticket {names[0]} is closed"
     more = f" and {len(names) - _MOST_IDS} more" if len(names) > _MOST_IDS else ""

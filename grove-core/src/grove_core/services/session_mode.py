@@ -6,6 +6,7 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
 from typing import TYPE_CHECKING, Final
@@ -74,7 +75,9 @@ def take_baseline(
     project: "Project", session: Session, seconds: float = STATUS_SECONDS
 ) -> Baseline:
     """Record the state of the work, to be measured against later."""
-    transcript_offset = _size(Path(session.transcript_path)) if session.transcript_path else 0
+    transcript_offset = 0
+    with suppress(OSError):
+        transcript_offset = os.path.getsize(session.transcript_path)  # noqa: PTH202 - may be empty
     excluded = ignored_paths(project)
     top = git.find_top(project.root)
     tree = git.read_work_tree(top, seconds) if top is not None else None
@@ -174,13 +177,6 @@ def _modified(path: Path) -> float:
 
 def _prefixes(root: Path, top: Path, excluded: Iterable[str]) -> tuple[str, ...]:
     return seen_from_top(os.fspath(root), os.fspath(top), excluded)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def _within_bounds(looks: Iterable[DirtyFile]) -> Iterator[DirtyFile]:
