@@ -30,6 +30,7 @@ LOCK_NAME: Final = "index.lock"
 """Held by the process that indexes what hooks have no time for."""
 _ACTIVE_ONLY: Final = frozenset({LearningStatus.ACTIVE})
 _ACTIVE: Final = LearningStatus.ACTIVE.value
+_MORE: Final = frozenset({Capability.NOTES, Capability.SYNCHRONISE})
 _NO_RELEVANCE: Final = Relevance(0.0, {})
 _NOTES: Final = "notes"
 _ATTEMPTS: Final = 3
@@ -104,11 +105,21 @@ class Finder:
             return self.newest(filters)
         found = self._scored(query, filters) if self._by_rules else self._indexed(query, filters)
         known = {one.entry.id for one in found}
-        hits = self._library.search(query, filters, seconds=seconds, asked=_cannot_list)
+        hits = self._library.search(
+            query,
+            filters,
+            seconds=seconds,
+            asked=lambda opened: Capability.ITERATE not in opened.backend.capabilities,
+        )
         found += [_found_of(one) for one in hits if one.hit.learning.id not in known]
         if notes:
             known = {one.entry.id for one in found}
-            asked = self._library.search(query, filters, seconds=seconds, asked=_knows_more)
+            asked = self._library.search(
+                query,
+                filters,
+                seconds=seconds,
+                asked=lambda opened: not _MORE.isdisjoint(opened.backend.capabilities),
+            )
             servers = self._library.names_with(Capability.SYNCHRONISE)
             found += _scored_by_words(
                 query,
@@ -217,15 +228,6 @@ def _read(
 
 def _source_of(area: Area, backend: str) -> str:
     return f"{area.value} {storable(backend)}"
-
-
-def _cannot_list(opened: OpenBackend) -> bool:
-    return Capability.ITERATE not in opened.backend.capabilities
-
-
-def _knows_more(opened: OpenBackend) -> bool:
-    further = {Capability.NOTES, Capability.SYNCHRONISE}
-    return not further.isdisjoint(opened.backend.capabilities)
 
 
 def is_locked(path: Path) -> bool:

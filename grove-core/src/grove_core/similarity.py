@@ -142,7 +142,10 @@ class SimilarityIndex:
     ) -> tuple[Known, bool] | None:
         """Find a lesson that says the same, and whether it repeats the summary itself."""
         new = _lesson("", summary, detail)
-        weights = {term: self._weight(term) for term in new.terms}
+        number = len(self._known) + _SMOOTHING
+        weights = {
+            term: log(1 + number / (1 + len(self._by_term.get(term, ())))) for term in new.terms
+        }
         probes = sorted(
             new.terms, key=lambda term: (term not in new.summary_terms, -weights[term], term)
         )[:_PROBES]
@@ -160,10 +163,6 @@ class SimilarityIndex:
             if number >= _SHARED_MIN * len(probes) and _say_the_same(new, one, weights):
                 return one, False
         return None
-
-    def _weight(self, term: str) -> float:
-        number = len(self._known) + _SMOOTHING
-        return log(1 + number / (1 + len(self._by_term.get(term, ()))))
 
 
 def _lesson(key: str, summary: str, detail: str) -> Known:

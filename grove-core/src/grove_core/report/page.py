@@ -64,7 +64,7 @@ def html_page(document: Mapping[str, Any], title: str) -> str:
         style=Markup(style),  # noqa: S704 - our own file
         style_hash=Markup(f"'sha256-{digest}'"),  # noqa: S704 - base64
         number=_number_of(plain),
-        interval=_interval,
+        interval=lambda one: interval_of(one["low"], one["high"]) if one["total"] else "",
         spark=lambda weeks: spark_of_rates([Share(**one) for one in weeks]),
         charts=_charts(plain),
         width=WIDTH,
@@ -91,10 +91,6 @@ def _number_of(document: Mapping[str, Any]) -> Callable[..., Markup]:
         return template.format(value, pointer, say(value))
 
     return number
-
-
-def _interval(share: Mapping[str, Any]) -> str:
-    return "" if share["rate"] is None else interval_of(share["low"], share["high"])
 
 
 def _prose(text: str) -> Markup:

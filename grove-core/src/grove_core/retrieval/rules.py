@@ -75,11 +75,9 @@ def best_first(hits: Iterable[Hit]) -> list[Hit]:
     Returns:
         The most relevant ones first, of equally relevant ones the newest; ids decide the rest.
     """
-    return sorted(hits, key=_order)
-
-
-def _order(hit: Hit) -> tuple[float, float, str]:
-    return -hit.relevance, -hit.learning.timestamp.timestamp(), hit.learning.id
+    return sorted(
+        hits, key=lambda hit: (-hit.relevance, -hit.learning.timestamp.timestamp(), hit.learning.id)
+    )
 
 
 class _Scorer:
