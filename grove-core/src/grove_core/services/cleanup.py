@@ -2,10 +2,11 @@
 
 import os
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from attrs import evolve, frozen
 
@@ -27,7 +28,6 @@ from grove_core.text import clean_line
 _LOCK_SECONDS: Final = 1.0
 _LONGEST_PATH: Final = 300
 _UNFINISHED: Final = (GateStatus.ACTIVE, GateStatus.PENDING, GateStatus.BLOCKED)
-_MOST_FAST_BYTES: Final = 1024 * 1024
 
 
 @frozen(kw_only=True)
@@ -43,15 +43,6 @@ class SessionFiles:
     derived: tuple[Path, ...] = ()
 
 
-@frozen(kw_only=True)
-class FastFile:
-    """What a hook looks at before it imports anything."""
-
-    path: Path
-    close_waits: bool
-    words: tuple[str, ...]
-
-
 def survey(project: Project) -> list[SessionFiles]:
     """Look at everything that is kept of sessions, of all projects."""
     found = [_describe(project, owner, paths) for owner, paths in _by_owner(project).items()]
@@ -63,16 +54,14 @@ def files_of(project: Project, session_id: str) -> SessionFiles:
     return _describe(project, session_id, _by_owner(project).get(session_id, []))
 
 
-def read_fast_file(project: Project, session_id: str) -> FastFile | None:
-    """Read the file of the fast path."""
+def read_fast_file(project: Project, session_id: str) -> Mapping[str, Any] | None:
+    """Read what a hook looks at before it imports anything."""
     path = project.paths.cache / "fast" / session_id
     try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_FAST_BYTES)
+        flag, *words = path.read_text("utf-8", "replace").split("\n")
     except OSError:
         return None
-    flag, *words = content.decode("utf-8", "replace").split("\n")
-    return FastFile(path=path, close_waits=flag == "1", words=tuple(filter(None, words)))
+    return {"path": path, "close_waits": flag == "1", "words": [*filter(None, words)]}
 
 
 def modified_at(path: Path) -> datetime | None:

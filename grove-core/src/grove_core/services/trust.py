@@ -55,7 +55,18 @@ def examine_trust(project: Project) -> TrustState:
         agreements = TrustStore(project.paths.trust_file).agreements(project.root)
     except (CodecError, StorageError) as error:
         fault = str(error)
-    requests, silent = _requests(project)
+    silent: list[str] = []
+    sections = plugin_sections(project).values()
+    requests = [request for one in sections if one for request in one.requests.values()]
+    for backend in project.plugins.memory_backends():
+        if (ask := backend.value.trust) is None:
+            continue
+        context = project.library.context_for(backend.name, Area.PROJECT)
+        answer = project.plugins.call_for_list(
+            backend, "trust", TrustRequest, ask, context, seconds=REQUESTS_SECONDS
+        )
+        requests += answer or ()
+        silent += [backend.name] if answer is None else []
     places = {one.place for one in agreements.values()}
     asked: dict[str, Asked] = {}  # two that are the same in every word are one
     for one in requests:
@@ -77,22 +88,3 @@ def agree(project: Project, state: TrustState) -> TrustState:
 def revoke(project: Project) -> Agreements:
     """Forget everything that the user has agreed to in the project."""
     return TrustStore(project.paths.trust_file).revoke(project.root)
-
-
-def _requests(project: Project) -> tuple[list[TrustRequest], list[str]]:
-    """Collect the requests; and name the backends that could not be asked."""
-    silent: list[str] = []
-    sections = plugin_sections(project).values()
-    requests = [request for one in sections if one for request in one.requests.values()]
-    for backend in project.plugins.memory_backends():
-        if backend.value.trust is None:
-            continue
-        context = project.library.context_for(backend.name, Area.PROJECT)
-        answer = project.plugins.call_for_list(
-            backend, "trust", TrustRequest, backend.value.trust, context, seconds=REQUESTS_SECONDS
-        )
-        if answer is None:
-            silent.append(backend.name)
-        else:
-            requests += answer
-    return requests, silent
