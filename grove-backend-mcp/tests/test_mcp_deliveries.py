@@ -121,7 +121,7 @@ class Story(RuleBasedStateMachine):
             backend.write(learning)
         else:
             # The process ends between the two files, or before anything is sent.
-            backend._journal.want(learning.id, self.now, is_new=True)
+            backend._journal.want(learning.id, self.now, is_due=True)
         if ends == "recorded":
             backend._contents.record.add(learning, self.now)
         if ends != "wanted":

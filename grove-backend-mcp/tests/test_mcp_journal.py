@@ -23,7 +23,7 @@ def journal(tmp_path):
 def test_what_is_wanted_waits_until_it_is_delivered(journal):
     learning = example_learning()
     assert not journal.waits(learning, can_update=True)
-    journal.want(ONE, NOON, is_new=True)
+    journal.want(ONE, NOON, is_due=True)
     assert journal.waits(learning, can_update=False)
     assert [*journal.wanted()] == [*journal.undelivered()] == [ONE]
     journal.begin(ONE, NOON)
@@ -35,7 +35,7 @@ def test_what_is_wanted_waits_until_it_is_delivered(journal):
 
 
 def test_a_status_waits_only_for_a_server_that_can_be_told(journal):
-    journal.want(ONE, NOON, is_new=True)
+    journal.want(ONE, NOON, is_due=True)
     journal.deliver(ONE, NOON, "7", ACTIVE)
     archived = example_learning(status=ARCHIVED)
     # The branch has changed: nobody has put it away here.
@@ -47,7 +47,7 @@ def test_a_status_waits_only_for_a_server_that_can_be_told(journal):
 
 
 def test_what_is_lost_waits_again_and_may_be_there(journal):
-    journal.want(ONE, NOON, is_new=True)
+    journal.want(ONE, NOON, is_due=True)
     journal.deliver(ONE, NOON, "7", ACTIVE)
     journal.lose(ONE, NOON)
     assert journal.waits(example_learning(), can_update=False)
@@ -55,7 +55,7 @@ def test_what_is_lost_waits_again_and_may_be_there(journal):
 
 
 def test_another_server_has_got_nothing_yet(journal, tmp_path):
-    journal.want(ONE, NOON, is_new=True)
+    journal.want(ONE, NOON, is_due=True)
     journal.deliver(ONE, NOON, "7", ACTIVE)
     other = Journal(tmp_path / "deep" / "journal.jsonl", "b")
     assert other.waits(example_learning(), can_update=False)
@@ -64,8 +64,8 @@ def test_another_server_has_got_nothing_yet(journal, tmp_path):
 
 
 STEPS = {
-    "want": lambda journal, one: journal.want(one, NOON, is_new=True),
-    "want its status": lambda journal, one: journal.want(one, NOON, is_new=False),
+    "want": lambda journal, one: journal.want(one, NOON, is_due=True),
+    "want its status": lambda journal, one: journal.want(one, NOON, is_due=False),
     "begin": lambda journal, one: journal.begin(one, NOON),
     "fail": lambda journal, one: journal.fail(one, NOON, "it is full"),
     "deliver": lambda journal, one: journal.deliver(one, NOON, "7", ACTIVE),

@@ -95,7 +95,7 @@ class McpBackend:
         # What is wanted and not recorded counts for nothing; the other way round it would
         # never get to the server, if this process ended between the two.
         is_known = self._contents.get(learning.id) is not None
-        self._journal.want(learning.id, self._clock(), is_new=not is_known)
+        self._journal.want(learning.id, self._clock(), is_due=not is_known)
         is_new = self._contents.record.add(learning, self._clock())
         if is_new and not is_known and self._remote is not None:
             self._remote.expect(learning.id)

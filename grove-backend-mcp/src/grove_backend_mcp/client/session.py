@@ -1,10 +1,10 @@
 """A session with one server: requests one at a time, whatever else the server says meanwhile."""
 
-import itertools
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
+from itertools import count, islice
 from typing import Any, Final
 
 from grove_backend_mcp.client.messages import (
@@ -60,7 +60,7 @@ class Connection:
         self._transport = transport
         self._reporter = reporter
         self._limits = limits
-        self._ids = itertools.count(1)
+        self._ids = count(1)
         self.server_name = ""
         self.server_version = ""
         self.protocol_version = ""
@@ -75,21 +75,20 @@ class Connection:
     def tools(self) -> Sequence[Tool]:
         """Ask for its tools; entries that are none are left out."""
         with self._reporter.named_faults():
-            found: dict[str, Tool] = {}
-            for entry in self._tool_entries():
-                tool = tool_from(entry)
-                if tool is None:
-                    self._reporter.warn("lists a tool that cannot be called")
-                elif len(found) < _MOST_TOOLS:
-                    found.setdefault(tool.name, tool)
-            return list(found.values())
+            entries = list(islice(self._tool_entries(), _MOST_TOOLS))
+            found = [tool for tool in map(tool_from, entries) if tool is not None]
+            if len(found) < len(entries):
+                self._reporter.warn("lists a tool that cannot be called")
+            return list({tool.name: tool for tool in reversed(found)}.values())[::-1]
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool."""
         params = {"name": tool, "arguments": dict(arguments)}
         with self._reporter.named_faults(acts=True):
             try:
-                result = self._ask("tools/call", params, self._calling(), acts=True)
+                result = self._ask(
+                    "tools/call", params, time.monotonic() + self._limits.call_seconds, acts=True
+                )
             except AnsweredWithErrorError as error:
                 raise ServerFaultError(
                     FaultKind.TOOL_FAILED,
@@ -101,10 +100,6 @@ class Connection:
     def shown(self, text: str) -> str:
         """Return a text as people may see it: what must not be shown is masked."""
         return self._reporter.mask(text)
-
-    def _calling(self) -> float:
-        """When a request that is made now is given up."""
-        return time.monotonic() + self._limits.call_seconds
 
     def _ask(
         self, method: str, params: Mapping[str, Any], deadline: float, *, acts: bool = False
@@ -206,7 +201,7 @@ class Connection:
 
     def _tool_entries(self) -> Iterator[object]:
         """Return the entries of all pages of the list of tools, within the time of one request."""
-        deadline = self._calling()
+        deadline = time.monotonic() + self._limits.call_seconds
         params: dict[str, Any] = {}
         for _ in range(_MOST_PAGES):
             try:

@@ -115,8 +115,15 @@ def _resolve_program(
     } | env
     command, *args = [expand(each, known) for each in (entry.command, *entry.args)]
     if entry.origin not in _OF_THE_PROJECT:
-        child["PATH"] = _path_outside(child.get("PATH", os.defpath), root)
+        # What would be found in the project is left out, such as ``.`` and ``node_modules/.bin``.
+        places = child.get("PATH", os.defpath).split(os.pathsep)
+        outside = (one for one in places if one.startswith("/") and not _is_inside(one, root))
+        child["PATH"] = os.pathsep.join(outside)
     words = (_find_program(entry, command, child.get("PATH", ""), root), *args)
+    cwd = os.fspath(root)
+    if entry.origin not in _OF_THE_PROJECT:
+        home = child.get("HOME", "")
+        cwd = home if os.path.isdir(home) and not _is_inside(home, root) else "/"  # noqa: PTH112
     named = [value for name, value in env.items() if says_secret(name)]
     named += [child[name] for name in pass_environment if name in child and name not in _KNOWN]
     named += option_values(args)
@@ -125,59 +132,32 @@ def _resolve_program(
         name=entry.name,
         words=words,
         environment=child,
-        cwd=_directory_for(entry, child, root),
+        cwd=cwd,
         secrets=_secrets(written, known, named, (*args, *child.values())),
     )
 
 
 def _find_program(entry: ServerEntry, command: str, path: str, root: Path) -> str:
     is_of_project = entry.origin in _OF_THE_PROJECT
-    if os.path.isabs(command):  # noqa: PTH117 - a text all the way
-        found = [command]
-    elif "/" in command:
-        if not is_of_project:
-            raise ServerFaultError(
-                FaultKind.NOT_STARTED,
-                f"its program {command!r} would be the project's: write its absolute path",
-            )
-        found = [os.path.abspath(root / command)]  # noqa: PTH100 - links stay as they are
-    else:
-        found = [os.path.join(each, command) for each in path.split(os.pathsep) if each]  # noqa: PTH118
-        found = [each for each in found if is_of_project or not _is_inside(each, root)]
-    program = next((each for each in found if command and _is_program(each)), None)
-    if program is None:
+    if "/" in command and not command.startswith("/") and not is_of_project:
         raise ServerFaultError(
             FaultKind.NOT_STARTED,
-            f"its program {entry.command!r} is not there: install it, or write its absolute path",
+            f"its program {command!r} would be the project's: write its absolute path",
         )
-    return os.path.abspath(program)  # noqa: PTH100 - links stay as they are
-
-
-def _is_program(path: str) -> bool:
-    try:
-        return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113 - never raises
-    except ValueError:
-        return False
-
-
-def _is_inside(path: str, root: Path) -> bool:
-    return Path(os.path.realpath(path.replace("\0", ""))).is_relative_to(os.path.realpath(root))
-
-
-def _path_outside(path: str, root: Path) -> str:
-    """Leave out what would be found in the project, such as ``.`` and ``node_modules/.bin``."""
-    places = path.split(os.pathsep)
-    return os.pathsep.join(
-        each for each in places if each.startswith("/") and not _is_inside(each, root)
+    places = [str(root)] if "/" in command else [each for each in path.split(os.pathsep) if each]
+    for place in places if command and "\0" not in command else ():
+        found = os.path.abspath(os.path.join(place, command))  # noqa: PTH100, PTH118 - links stay
+        is_ours = is_of_project or command.startswith("/") or not _is_inside(found, root)
+        if is_ours and os.path.isfile(found) and os.access(found, os.X_OK):  # noqa: PTH113
+            return found
+    raise ServerFaultError(
+        FaultKind.NOT_STARTED,
+        f"its program {entry.command!r} is not there: install it, or write its absolute path",
     )
 
 
-def _directory_for(entry: ServerEntry, child: Mapping[str, str], root: Path) -> str:
-    """Say where a program runs: in the project only where it is of the project."""
-    if entry.origin in _OF_THE_PROJECT:
-        return os.fspath(root)
-    home = child.get("HOME", "")
-    return home if os.path.isdir(home) and not _is_inside(home, root) else "/"  # noqa: PTH112
+def _is_inside(path: str, root: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def _secrets(

@@ -54,13 +54,11 @@ def read_registrations(context: BackendContext, managed: Path | None = None) -> 
         found = list(_servers(files, exclusive, Origin.USER))
     else:
         source = files.for_people(files.registry_path)
-        local = (_table(one, _SERVERS) for one in noted)
+        local = {
+            key: one for each in reversed(noted) for key, one in _table(each, _SERVERS).items()
+        }
         found = [
-            *(
-                one
-                for table in local
-                for one in _of(table, Origin.LOCAL, f"{source}, for this project")
-            ),
+            *_of(local, Origin.LOCAL, f"{source}, for this project"),
             *project,
             *_of(_table(registry, _SERVERS), Origin.USER, source),
             *_plugins(files),
@@ -197,6 +195,7 @@ def _registered(blank: ServerEntry, definition: object) -> Registered:
             (not is_spoken, why),
         ]
         made = {"url": url, "headers": headers}
+        blank = evolve(blank, url=url if isinstance(url, str) else "")
     refused = next((words for is_wrong, words in faults if is_wrong), "")
     if refused:
         return Registered(blank, refused)

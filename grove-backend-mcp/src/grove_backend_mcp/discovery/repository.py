@@ -31,12 +31,11 @@ def project_name(context: BackendContext) -> str:
     top = _top_of(context.root)
     shared = top and _shared_directory(top)
     remote = _name_in_address(_value_in(shared, "remote", "origin", "url")) if shared else ""
-    return remote or _name_of_folder(os.path.realpath(main_work_tree(context.root)))
-
-
-def _name_of_folder(path: str) -> str:
+    if remote:
+        return remote
     import hashlib  # it loads OpenSSL, and most projects have a remote
 
+    path = os.path.realpath(main_work_tree(context.root))
     digest = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGEST_LENGTH]
     return f"{_plain(os.path.basename(path)) or 'project'}-{digest}"  # noqa: PTH119 - a text
 

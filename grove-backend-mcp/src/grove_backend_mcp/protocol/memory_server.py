@@ -143,9 +143,7 @@ class MemoryServer:
 
     def holds(self, learning_id: str, handle: str, words: str = "") -> Found | Unknown | None:
         """Look whether a learning is there."""
-        got: Found | Unknown | None = UNKNOWN
-        if self._can_get(learning_id, handle):
-            got = self._got(learning_id, handle, words)
+        got = self._got(learning_id, handle, words)
         if got is UNKNOWN and self._mapping.search is not None:
             return self._searched(learning_id, handle, words)
         if got is UNKNOWN and self._mapping.listing is not None:
@@ -217,21 +215,16 @@ class MemoryServer:
         is_told = words or there.learning or there.is_vouched
         return self._handle_of(there, learning_id) if is_told else learning_id
 
-    def _can_get(self, learning_id: str, handle: str) -> bool:
-        """Whether a learning can be fetched: not by an id of the server's that is not known."""
-        get = self._mapping.get
-        if get is None:
-            return False
-        by_handle = self._has_handles and "handle" in placeholders(get.arguments)
-        return not by_handle or handle not in ("", learning_id)
-
     def _got(self, learning_id: str, handle: str, words: str = "") -> Found | Unknown | None:
         """Fetch a learning; where the answer is an error, the search has the last word."""
         get = self._mapping.get
-        assert get is not None
+        if get is None:
+            return UNKNOWN
+        by_handle = self._has_handles and "handle" in placeholders(get.arguments)
+        if by_handle and handle in ("", learning_id):
+            return UNKNOWN  # the server's own id of it is not known
         result = self._call(get, self._fetching(learning_id, handle))
-        found = read_results(result, self._reading(get))
-        one = _one_of(found, learning_id, handle, words)
+        one = _one_of(read_results(result, self._reading(get)), learning_id, handle, words)
         if one is None and self._mapping.search is not None and failure_in(result):
             return UNKNOWN
         return one
@@ -265,10 +258,7 @@ class MemoryServer:
             raise ServerFaultError(FaultKind.TOOL_FAILED, f"its search failed: {said}")
 
     def _whole(self, found: Found) -> Found:
-        learning_id = found.learning_id or ""
-        if not self._can_get(learning_id, found.handle):
-            return found
-        got = self._got(learning_id, found.handle)
+        got = self._got(found.learning_id or "", found.handle)
         if not isinstance(got, Found) or got.learning is None:
             return found
         return evolve(got, relevance=found.relevance, handle=found.handle or got.handle)

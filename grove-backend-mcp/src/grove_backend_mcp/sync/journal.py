@@ -24,8 +24,8 @@ class Delivery(NamedTuple):
 class Wanted(NamedTuple):
     """What the server is to have."""
 
-    is_new: bool
     is_due: bool
+    """Whether this machine delivers it, whatever the server can be told."""
     status: LearningStatus | None
 
 
@@ -70,7 +70,7 @@ class Journal(JsonlStore[Journaled]):
         status = self.delivery(learning.id).status
         if status is None:
             # The machine that has written it delivers it: only its status is told from here.
-            return wanted.is_new or wanted.is_due or can_update
+            return wanted.is_due or can_update
         # The record alone may say otherwise, on another branch.
         was_given = wanted.status is learning.status
         return can_update and was_given and status is not learning.status
@@ -80,17 +80,16 @@ class Journal(JsonlStore[Journaled]):
         learning_id: str,
         at: datetime,
         *,
-        is_new: bool = False,
         is_due: bool = False,
         status: LearningStatus | None = None,
     ) -> None:
         """Note that the server is to have a learning."""
         known = self.state().wanted.get(learning_id)
-        is_more_due = is_due and known is not None and not (known.is_new or known.is_due)
+        is_more_due = is_due and known is not None and not known.is_due
         if known is not None and status in (None, known.status) and not is_more_due:
             return
         line: dict[str, Any] = {"id": learning_id, "at": format_instant(at), "state": "wanted"}
-        line |= {name: True for name, holds in (("is_new", is_new), ("is_due", is_due)) if holds}
+        line |= {"is_due": True} if is_due else {}
         self.append(line | ({"status": status.value} if status else {}))
 
     def begin(self, learning_id: str, at: datetime) -> None:
@@ -125,10 +124,11 @@ def _fold(known: Journaled, lines: Iterable[Mapping[str, Any]]) -> Journaled:
         if not isinstance(learning_id, str):
             continue
         if line.get("state") == "wanted":
-            is_new, is_due = line.get("is_new") is True, line.get("is_due") is True
-            before = wanted.get(learning_id, Wanted(is_new, is_due, None))
+            # Version 0.1 told what was new from what was due for another reason.
+            is_due = True in (line.get("is_due"), line.get("is_new"))
+            before = wanted.get(learning_id, Wanted(is_due, None))
             status = STATUSES.get(str(line.get("status"))) or before.status
-            wanted[learning_id] = Wanted(before.is_new, before.is_due or is_due, status)
+            wanted[learning_id] = Wanted(before.is_due or is_due, status)
         elif isinstance(server, str):
             key = learning_id, server
             deliveries[key] = _after(deliveries.get(key, _UNTRIED), line)
