@@ -97,18 +97,12 @@ def _of_tickets(instance: object, system: str, like: str) -> type:
 def _make_project(root: Path, like: str) -> Path:
     """Make a project that uses grove."""
     if like:
-        shutil.copytree(like, root, symlinks=True, ignore=_no_plain_files)
+        shutil.copytree(like, root, symlinks=True)
     config = root / ".grove" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     text = config.read_text(encoding="utf-8") if config.exists() else ""
     config.write_text(text.replace(PLACEHOLDER, uuid4().hex[:12]), encoding="utf-8")
     return root
-
-
-def _no_plain_files(folder: str, names: list[str]) -> list[str]:
-    """Name sockets and pipes, such as of a server that runs there: no copy of them would work."""
-    paths = (Path(folder, name) for name in names)
-    return [one.name for one in paths if one.exists() and not (one.is_file() or one.is_dir())]
 
 
 def _context(spec: BackendSpec, area: Area, folder: Path, like: str) -> BackendContext:
