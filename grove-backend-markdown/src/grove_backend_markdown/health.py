@@ -62,16 +62,9 @@ def _in_words(problems: Sequence[LocatedProblem]) -> str:
 
 def _refuse_unwritable(store: Store) -> None:
     path = store.target
-    if path.exists():
-        if store.spread and not path.is_dir():
-            raise StorageError(f"{path} is no directory; move it out of the way")
-        if not store.spread and not path.is_file():
-            raise StorageError(f"{path} is no file; move it out of the way")
-        if not os.access(path, os.W_OK):
-            raise StorageError(f"{path} cannot be written to; correct its permissions")
-        return
-    directory = next(parent for parent in path.parents if parent.exists())
-    if not directory.is_dir():
-        raise StorageError(f"{directory} is no directory; move it out of the way")
-    if not os.access(directory, os.W_OK | os.X_OK):
-        raise StorageError(f"nothing can be created in {directory}; correct its permissions")
+    place = next(one for one in (path, *path.parents) if one.exists())
+    kind = "file" if place == path and not store.spread else "directory"
+    if not (place.is_file() if kind == "file" else place.is_dir()):
+        raise StorageError(f"{place} is no {kind}; move it out of the way")
+    if not os.access(place, os.W_OK):
+        raise StorageError(f"{place} cannot be written to; correct its permissions")

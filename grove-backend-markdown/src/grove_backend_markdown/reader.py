@@ -76,7 +76,8 @@ def read_entries(text: str) -> Reading:
         for entry in side.entries:
             first = entries.setdefault(entry.learning.id, entry)
             if first.first_line != entry.first_line:
-                problems.append(_repeated(entry, first))
+                message = f"{entry.learning.id} stands in line {first.first_line} already"
+                problems.append(Problem(entry.first_line, f"{message}; the first one counts"))
     return Reading(
         tuple(sorted(entries.values(), key=lambda entry: entry.first_line)),
         tuple(sorted(set(problems))),
@@ -94,13 +95,6 @@ def _decoded(text: str, problems: list[Problem]) -> str:
         if _SURROGATE.search(line)
     ]
     return _SURROGATE.sub("\ufffd", text)
-
-
-def _repeated(entry: Entry, first: Entry) -> Problem:
-    return Problem(
-        entry.first_line,
-        f"{entry.learning.id} stands in line {first.first_line} already; the first one counts",
-    )
 
 
 class _Side:

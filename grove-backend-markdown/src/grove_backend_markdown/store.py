@@ -45,10 +45,6 @@ class Store:
         """Return which file a new learning is written to."""
         return self.target / f"{learning_id}{_ENDING}" if self.spread else self.path
 
-    def is_own(self, path: Path, learning_id: str) -> bool:
-        """Return whether a file was made for one learning, in whichever layout there is now."""
-        return self._folder is not None and path == self._folder / f"{learning_id}{_ENDING}"
-
     def entries(self) -> dict[str, Located]:
         """Read all entries by id; where an id stands twice, the first one."""
         entries: dict[str, Located] = {}
