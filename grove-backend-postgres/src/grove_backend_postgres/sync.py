@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from itertools import islice
 from typing import Final, NamedTuple
 
 from grove_backend_postgres.faults import DatabaseRefusedError, DatabaseUnreachableError
@@ -118,28 +117,23 @@ class Line:
         return [one.learning_id for one in told]
 
     def _deliver_learnings(self, store: Store, waiting: Sequence[Entry]) -> tuple[list[str], str]:
-        learnings = iter([one for one in waiting if isinstance(one.what, Learning)])
+        """Store learnings together, or one by one where there is one that cannot be stored."""
+        learnings = [one for one in waiting if isinstance(one.what, Learning)]
+        batches = [learnings[start : start + _BATCH] for start in range(0, len(learnings), _BATCH)]
         ids: list[str] = []
         faults: list[str] = []
-        while batch := list(islice(learnings, _BATCH)):
-            for some in self._accepted(store, batch, faults):
-                self._record.note_delivered(some)
-                ids += [one.learning_id for one in some]
+        while batches:
+            batch = batches.pop(0)
+            try:
+                store.add(list(new_learnings(batch).values()))
+            except DatabaseRefusedError as error:
+                if not error.state.startswith(_ABOUT_VALUES):
+                    raise
+                if len(batch) == 1:
+                    faults.append(f"{batch[0].learning_id}: {error}")
+                else:
+                    batches[:0] = [[one] for one in batch]
+                continue
+            self._record.note_delivered(batch)
+            ids += [one.learning_id for one in batch]
         return ids, "; ".join(faults[:1])
-
-    def _accepted(
-        self, store: Store, batch: list[Entry], faults: list[str]
-    ) -> Iterator[list[Entry]]:
-        """Store learnings together, or one by one where there is one that cannot be stored."""
-        try:
-            store.add(list(new_learnings(batch).values()))
-        except DatabaseRefusedError as error:
-            if not error.state.startswith(_ABOUT_VALUES):
-                raise
-            if len(batch) == 1:
-                faults.append(f"{batch[0].learning_id}: {error}")
-                return
-            for one in batch:
-                yield from self._accepted(store, [one], faults)
-        else:
-            yield batch

@@ -147,18 +147,14 @@ def _holds(content: bytes, old: bytes) -> bool:
 
 
 def _said(output: bytes) -> _Said:
-    start: Mapping[str, Any] = {}
-    end: Mapping[str, Any] = {}
-    rest = []
-    for line in output.decode("utf-8", "replace").split("\n"):
-        message = _message(line)
-        if message is None:
-            rest.append(line)
-        elif message.get("type") == "result":
-            end = message
-        elif message.get("subtype") == "init":
-            start = message
-    return _Said(start, end, " ".join(rest))
+    lines = output.decode("utf-8", "replace").split("\n")
+    messages = [(line, _message(line)) for line in lines]
+    known = [message for _, message in messages if message is not None]
+    return _Said(
+        start=next((one for one in known if one.get("subtype") == "init"), {}),
+        end=next((one for one in reversed(known) if one.get("type") == "result"), {}),
+        rest=" ".join(line for line, message in messages if message is None),
+    )
 
 
 def _message(line: str) -> Mapping[str, Any] | None:

@@ -3,16 +3,16 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from grove_backend_totalrecall.contents import Contents
 from grove_backend_totalrecall.paths import MemoryFile, Paths, read_file
 from grove_backend_totalrecall.reading import Reading, read_log
-from grove_backend_totalrecall.record import Record, Recorded
+from grove_backend_totalrecall.record import Record
 from grove_core import LearningStatus, fingerprint_of
 
 _NOTHING: Final = Reading((), (), ())
-_METADATA_STATUSES: Final = {
+_STATUSES: Final = {
     "superseded": LearningStatus.SUPERSEDED,
     "archived": LearningStatus.ARCHIVED,
 }
@@ -25,9 +25,6 @@ class Store:
         self.paths = paths
         self.record = record
         self._cache: dict[Path, tuple[str, Reading]] = {}
-        self._latest: Contents | None = None
-        self._look: object = None
-        self._recorded: Mapping[str, Recorded] = {}
 
     def sources(self) -> list[Path]:
         """Name what is read: as long as it looks the same, nothing has changed."""
@@ -36,12 +33,7 @@ class Store:
     def contents(self) -> Contents:
         """Read what has changed."""
         readings = [(file, self._read(file)) for file in self.paths.files()]
-        look = (readings, fingerprint_of([self.paths.metadata]))
-        recorded = self.record.entries()
-        if self._latest is None or self._look != look or self._recorded is not recorded:
-            self._latest = Contents(readings, recorded, self._metadata())
-            self._look, self._recorded = look, recorded
-        return self._latest
+        return Contents(readings, self.record.entries(), self._metadata())
 
     def forget(self, path: Path) -> None:
         """Read a file again next time, even if it looks the same."""
@@ -62,14 +54,8 @@ class Store:
     def _metadata(self) -> Mapping[str, LearningStatus]:
         """Read the statuses that Total Recall keeps of its durable ids."""
         try:
-            document = json.loads(read_file(self.paths.metadata) or b"{}")
-        except (ValueError, RecursionError):
+            document: dict[str, Any] = json.loads(read_file(self.paths.metadata) or b"{}")
+            words = {key: str(value.get("status")) for key, value in document.items()}
+        except (ValueError, RecursionError, AttributeError):
             return {}
-        if not isinstance(document, dict):
-            return {}
-        found = {
-            key: _METADATA_STATUSES.get(str(value.get("status")))
-            for key, value in document.items()
-            if isinstance(value, dict)
-        }
-        return {key: status for key, status in found.items() if status is not None}
+        return {key: _STATUSES[word] for key, word in words.items() if word in _STATUSES}
