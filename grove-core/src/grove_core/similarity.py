@@ -159,8 +159,8 @@ class SimilarityIndex:
         for _, one in compared:
             if repeats(new.normalised, one.normalised):
                 return one, True
-        for number, one in compared:
-            if number >= _SHARED_MIN * len(probes) and _say_the_same(new, one, weights):
+        for common, one in compared:
+            if common >= _SHARED_MIN * len(probes) and _say_the_same(new, one, weights):
                 return one, False
         return None
 
