@@ -2,7 +2,7 @@
 
 from typing import Final, Self
 
-MAX_DEPTH: Final = 50  # of syntax, scripts within scripts and calls of functions, in all
+MAX_DEPTH: Final = 40  # of syntax, scripts within scripts and calls of functions, in all
 MAX_STEPS: Final = 10_000  # tokens that are read or nodes that are walked: some microseconds each
 
 
