@@ -1,7 +1,7 @@
 """What a project's event logs add up to, in its cache."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -37,15 +37,7 @@ class Numbers(CachedPart):
         since: datetime | None = None,
         until: float | None = None,
     ) -> None:
-        """Open nothing yet.
-
-        Args:
-            cache: Where what was counted is kept.
-            logs: The event logs.
-            personal: Which of them is the user's own, in which only learnings are counted.
-            since: Count only what happened from then on.
-            until: Count no longer than this, in processor time.
-        """
+        """Open nothing yet; in the personal log, which is the user's own, only learnings count."""
         super().__init__(cache)
         self._logs = [log for log in logs if is_readable(log)]
         self._personal = personal
@@ -76,17 +68,18 @@ class Numbers(CachedPart):
 
     def usage(self, learning_ids: Iterable[str] | None = None) -> dict[str, LearningStats]:
         """Return how learnings have fared."""
-        select = f"SELECT {USAGE} FROM usage"
+        wanted: Sequence[Sequence[int]] = [()]
+        if learning_ids is not None:
+            wanted = list(portions([key_of(one) for one in learning_ids]))
 
-        def question(connection: sqlite3.Connection) -> Iterator[Sequence[Any]]:
-            if learning_ids is None:
-                yield from connection.execute(select)
-                return
-            for some in portions([key_of(one) for one in learning_ids]):
-                chosen = f"{select} WHERE learning IN ({places(some)})"
-                yield from connection.execute(chosen, some)
+        def question(connection: sqlite3.Connection) -> list[Sequence[Any]]:
+            found: list[Sequence[Any]] = []
+            for some in wanted:
+                chosen = f" WHERE learning IN ({places(some)})" if some else ""
+                found += connection.execute(f"SELECT {USAGE} FROM usage{chosen}", some)
+            return found
 
-        rows = self.ask(lambda connection: list(question(connection)))
+        rows = self.ask(question)
         return {row[0]: stats_of(row[0], row) for row in rows}
 
     def corrections(

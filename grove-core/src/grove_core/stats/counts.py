@@ -146,17 +146,7 @@ def statistics(
     personal_rule: DecayRule | None = None,
     since: datetime | None = None,
 ) -> Statistics:
-    """Count everything.
-
-    Args:
-        numbers: What the event logs add up to.
-        content: Another text whenever a learning has come or gone.
-        catalogue: Lists all learnings, as the table of that name holds them.
-        now: The moment of counting.
-        rule: When the project's learnings go stale.
-        personal_rule: When the user's own go stale; the same if it is not given.
-        since: Count only events from then on.
-    """
+    """Count everything; the catalogue lists all learnings as the table of that name holds them."""
     if not numbers.complete and numbers.until is None:
         numbers.ask(lambda connection: connection.execute(_PATIENT))
         numbers.fill()
