@@ -13,7 +13,7 @@ from grove_core.doctor.secrets import secrets
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.project import Project
 
-_FIRST: Final = (
+_CHECKS: Final = (
     Check("installation", program.installation),
     Check("program of hooks", program.program_of_hooks),
     Check("program of agents", program.program_of_agents),
@@ -38,8 +38,7 @@ _FIRST: Final = (
     Check("backends", plugins.backends),
     Check("trust", plugins.trust),
     Check("event log", logs.event_log),
-)
-_LAST: Final = (
+    Check("checks of plugins", plugins.checks),
     Check("secrets", secrets),
     Check("outbox", sessions.outbox),
     Check("configuration", plugins.configuration),
@@ -50,7 +49,4 @@ _LAST: Final = (
 
 def examine(project: Project) -> Sequence[CheckResult]:
     """Look at everything and change nothing."""
-    examination = Examination(project)
-    found = list(run_checks(_FIRST, examination))
-    found += run_checks(plugins.of_plugins(examination), examination)
-    return [*found, *run_checks(_LAST, examination)]
+    return list(run_checks(_CHECKS, Examination(project)))

@@ -1,18 +1,16 @@
 """Plugins and what they bring: ticket systems, backends, checks of their own; the configuration."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 from attrs import evolve
 
-from grove_core.doctor.check import Check, CheckResult, Examination, Status, broken, ok, warning
+from grove_core.doctor.check import CheckResult, Examination, Status, broken, ok, warning
 from grove_core.memory.backends import OpenBackend
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.memory import Health
-from grove_core.plugins.descriptors import HealthCheck
 from grove_core.plugins.discovery import BACKEND_GROUP, PluginState
-from grove_core.plugins.manager import LOADING, Contribution
+from grove_core.plugins.manager import LOADING
 from grove_core.services.packages import (
     blocked_plugins,
     describe_blocked,
@@ -22,7 +20,6 @@ from grove_core.services.packages import (
 from grove_core.services.settings import examine_settings
 from grove_core.services.trust import TrustStatus, examine_trust
 
-_CALL_SECONDS: Final = 2.0
 _IN_USE: Final = (PluginState.ACTIVE, PluginState.NOT_LOADED)
 
 
@@ -96,31 +93,18 @@ def _backend(
     return evolve(found, fix=f"{found.fix}; until then learnings for it wait in the outbox")
 
 
-def _of_health(health: Health, *, name: str = "") -> CheckResult:
+def _of_health(health: Health, *, name: str) -> CheckResult:
     detail = f"{health.detail} ({health.location})" if health.location else health.detail
     if not health.ok:
         return broken(detail, health.fix or "Correct what it names", name=name)
     return warning(detail, health.fix, name=name) if health.fix else ok(detail, name=name)
 
 
-def of_plugins(examination: Examination) -> Iterator[Check]:
-    """List the checks that plugins offer."""
-    for offered in examination.project.plugins.health_checks():
-        yield Check(offered.value.name, partial(_of_plugin, offered))
-
-
-def _of_plugin(
-    offered: Contribution[HealthCheck], examination: Examination
-) -> Iterator[CheckResult]:
-    plugins, context = examination.project.plugins, examination.project.context()
-    before, run = len(plugins.problems), offered.value.run
-    health: object = plugins.call(offered, "run", run, context, seconds=_CALL_SECONDS, default=None)
-    if isinstance(health, Health):
-        yield _of_health(health)
-        return
-    why = "; ".join(one.detail for one in plugins.problems[before:]) or "it gave no health"
-    fix = f"Upgrade {offered.source.distribution}, or report this to its authors"
-    yield broken(f"{offered.source} could not look: {why}", fix)
+def checks(examination: Examination) -> Iterator[CheckResult]:
+    """Tell what the checks of plugins themselves have found."""
+    project = examination.project
+    for name, health in project.plugins.healths(project.context()):
+        yield _of_health(health, name=name)
 
 
 def trust(examination: Examination) -> Iterator[CheckResult]:

@@ -16,7 +16,7 @@ import pluggy
 from grove_core.errors import PluginError
 from grove_core.model.gate import Gate
 from grove_core.model.learning import Candidate, Learning, Rejection
-from grove_core.model.memory import Receipt
+from grove_core.model.memory import Health, Receipt
 from grove_core.model.session import Session
 from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import (
@@ -25,6 +25,7 @@ from grove_core.plugins.descriptors import (
     CommandReader,
     CommandSpec,
     HealthCheck,
+    ProjectContext,
     ReflectionContext,
     TicketProbe,
 )
@@ -60,6 +61,7 @@ D = TypeVar("D")
 LOADING: Final = "load"
 _HOOK_PREFIX: Final = "grove_"
 _DEFAULT_LIMITS: Final = TimeLimits()
+_HEALTH_SECONDS: Final = 2.0
 _FAILED: Final = object()
 _TICKETS: Final = (TICKET_GROUP, GENERAL_GROUP)
 _BACKENDS: Final = (BACKEND_GROUP, GENERAL_GROUP)
@@ -170,6 +172,24 @@ class Plugins:
         self.memory_backends()
         self.commands()
         self.health_checks()
+
+    def healths(self, context: ProjectContext) -> list[tuple[str, Health]]:
+        """Ask every health check; one that gives no answer is not well."""
+        found: list[tuple[str, Health]] = []
+        for one in self.health_checks():
+            before, run = len(self.problems), one.value.run
+            answer: object = self.call(
+                one, "run", run, context, seconds=_HEALTH_SECONDS, default=None
+            )
+            if not isinstance(answer, Health):
+                why = "; ".join(each.detail for each in self.problems[before:])
+                answer = Health(
+                    ok=False,
+                    detail=f"{one.source} could not look: {why or 'it gave no health'}",
+                    fix=f"Upgrade {one.source.distribution}, or report this to its authors",
+                )
+            found.append((one.name, answer))
+        return found
 
     def check_candidate(
         self, candidate: Candidate, context: ReflectionContext

@@ -34,7 +34,6 @@ _NONE_KNOWN: Final = "grove knows none of this project: see grove status"
 _MOST_NAMED: Final = 5
 _MOST_LISTED: Final = 1_000
 """Of all projects, the ones written last; more would make a command slow."""
-_CHECK_SECONDS: Final = 2.0
 
 
 class Liveness(Enum):
@@ -219,7 +218,7 @@ def overview_of(project: Project) -> Overview:
         pending=[text for one in sessions for text in _pending_texts(one, project)],
         systems=project.tickets().all,
         backends=[(one, healths[one.spec.name]) for one in library.states if one.is_active],
-        checks=list(_checks(project)),
+        checks=project.plugins.healths(project.context()),
         outbox=[one.learning for one in project.outbox.entries(project.root)],
         servers=library.freshness(),
         statistics=project.statistics(),
@@ -236,13 +235,3 @@ def _pending_texts(session: Session, project: Project) -> Iterator[str]:
         if one.kind is PendingKind.BREAKER:
             how = f"if you know what it taught: grove reflect --session-id {session.id}"
             yield f"grove: session {session.id} {one}; {how}"
-
-
-def _checks(project: Project) -> Iterator[tuple[str, Health]]:
-    context = project.context()
-    for one in project.plugins.health_checks():
-        health = project.plugins.call(
-            one, "run", one.value.run, context, seconds=_CHECK_SECONDS, default=None
-        )
-        if isinstance(health, Health):
-            yield one.value.name, health
