@@ -194,34 +194,25 @@ def run_command_line() -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         # What an encoding lacks is written as its code; learnings may hold any character.
         sys.stdout.reconfigure(errors="backslashreplace")
+    code = 0
     try:
-        return _run()
-    except BrokenPipeError:
-        # The reader has seen enough (`grove list | head`).
-        _forget_output()
+        try:
+            grove(prog_name="grove")
+        except SystemExit as leaving:
+            if isinstance(leaving.__context__, BrokenPipeError):
+                # click and rich make a fault of it.
+                raise leaving.__context__ from None
+            code = leaving.code if isinstance(leaving.code, int) else 1
+        finally:
+            sys.stdout.flush()
     except OSError as error:
-        # Commands turn the faults of their own work into results; what is left is the printing.
-        _forget_output()
-        return _cannot_print(f"cannot write to standard output: {error.strerror or error}")
-    return 0
-
-
-def _run() -> int:
-    try:
-        grove(prog_name="grove", standalone_mode=True)
-    except SystemExit as leaving:
-        if isinstance(leaving.__context__, BrokenPipeError):
-            # click and rich make a fault of it.
-            raise leaving.__context__ from None
-        return leaving.code if isinstance(leaving.code, int) else 1
-    finally:
-        sys.stdout.flush()
-    return 0
-
-
-def _forget_output() -> None:
-    """Throw away what is not printed yet, lest Python complain about it at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # What is not printed yet is thrown away, lest Python complain about it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader may have seen enough (`grove list | head`). Commands turn the faults of their
+        # own work into results; what is left is the printing.
+        if not isinstance(error, BrokenPipeError):
+            return _cannot_print(f"cannot write to standard output: {error.strerror or error}")
+    return code
 
 
 def _cannot_print(reason: str) -> int:

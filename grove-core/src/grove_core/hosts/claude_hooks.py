@@ -65,11 +65,6 @@ class HookSlot:
         """Return whether it looks at calls that could close a ticket."""
         return self.matchers != _ALWAYS
 
-    @property
-    def for_files(self) -> bool:
-        """Return whether it looks at calls that touch a file."""
-        return FILE_TOOLS in self.matchers
-
 
 SLOTS: Final = (
     # At a session's start and end the client has no server to ask.
