@@ -6,8 +6,6 @@ from typing import Final
 from attrs import evolve
 
 from grove_core.doctor.check import CheckResult, Examination, Status, broken, ok, warning
-from grove_core.memory.backends import OpenBackend
-from grove_core.memory.library import MemoryLibrary
 from grove_core.model.memory import Health
 from grove_core.plugins.discovery import BACKEND_GROUP, PluginState
 from grove_core.plugins.manager import LOADING
@@ -59,11 +57,11 @@ def faults(examination: Examination) -> Iterator[CheckResult]:
 def backends(examination: Examination) -> Iterator[CheckResult]:
     """Check that learnings of the project and the user's own can be kept, and found."""
     library = examination.project.library
-    opened = {one.spec.name: one for one in library.project_backends}
+    health = library.healths()
     active = [one for one in library.states if one.is_active]
     for state in active:
         role = "primary" if state.is_primary else "further"
-        yield _backend(role, state.spec.name, opened.get(state.spec.name), library)
+        yield _backend(role, state.spec.name, health[state.spec.name])
     if not any(one.is_primary for one in active):
         blocked = blocked_plugins(examination.project, BACKEND_GROUP)
         why = [f"{one.spec.name}: {one.why}" for one in library.states]
@@ -72,7 +70,8 @@ def backends(examination: Examination) -> Iterator[CheckResult]:
         fix = fixes_of(blocked) or install_command_for(BACKEND_GROUP)
         yield broken(detail, fix, name="primary backend")
     if library.personal is not None:
-        yield _backend("personal", library.personal.spec.name, library.personal, library)
+        own = library.personal
+        yield _backend("personal", own.spec.name, library.health(own))
     elif active:
         named = examination.project.config.backends.personal
         detail = f"{named} keeps no personal learnings here; they are refused"
@@ -80,10 +79,7 @@ def backends(examination: Examination) -> Iterator[CheckResult]:
         yield warning(detail, fix, name="personal backend")
 
 
-def _backend(
-    role: str, name: str, opened: OpenBackend | None, library: MemoryLibrary
-) -> CheckResult:
-    health = library.health(opened) if opened else Health(ok=False, detail="does not open")
+def _backend(role: str, name: str, health: Health) -> CheckResult:
     found = _of_health(health, name=f"{role} backend")
     found = evolve(found, detail=f"{name}: {found.detail}")
     if found.status is not Status.BROKEN:
