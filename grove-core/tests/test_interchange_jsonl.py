@@ -9,7 +9,6 @@ import attrs
 import pytest
 from hypothesis import given, settings
 
-from grove_core.interchange.entries import Origin
 from grove_core.interchange.jsonl import read_jsonl, write_jsonl
 from grove_core.interchange.markdown import write_markdown
 from grove_core.model.learning import Candidate
@@ -17,7 +16,7 @@ from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.testing.samples import example_learning, learnings
 
 SAMPLE = Path(__file__).parents[2] / "tests" / "data" / "interchange" / "basic.jsonl"
-ORIGIN = Origin(name="basic.jsonl")
+ORIGIN = Path("basic.jsonl")
 
 
 def test_what_other_programs_write():

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.interchange.entries import Origin
 from grove_core.interchange.markdown import read_document
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
 
@@ -15,8 +14,8 @@ SAMPLES = Path(__file__).parents[2] / "tests" / "data" / "interchange" / "soluti
 BODY = "# A title of enough words\n\n## Solution\n\nPrefetch the customers in the query set.\n"
 
 
-def read(text, folder="solutions", path="docs/solutions/x.md"):
-    return read_document(text, Origin(name=path.rpartition("/")[2], folder=folder, path=path))
+def read(text, path="docs/solutions/x.md"):
+    return read_document(text, Path(path))
 
 
 def only(text, **origin):
@@ -28,7 +27,7 @@ def only(text, **origin):
 def test_front_matter_and_sections_become_one_learning():
     place = "performance-issues/order-list-asks-once-a-row.md"
     path = f"docs/solutions/{place}"
-    one = only((SAMPLES / place).read_text(), folder="performance-issues", path=path)
+    one = only((SAMPLES / place).read_text(), path=path)
     assert one.timestamp == datetime(2026, 1, 10, tzinfo=UTC)
     assert one.fields["summary"] == "Order list: one query a row"
     assert one.fields["category"] == "pitfall"

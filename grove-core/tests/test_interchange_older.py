@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from grove_core.interchange.entries import Origin
 from grove_core.interchange.older_grove import read_older_learnings
 from grove_core.model.learning import LearningStatus
 
 SAMPLES = Path(__file__).parents[2] / "tests" / "data" / "interchange" / "older-grove"
-ORIGIN = Origin("learnings.md")
+ORIGIN = Path("learnings.md")
 
 
 def sample(name):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from grove_core.clock import parse_instant
 from grove_core.model.learning import Category, Criterion, LearningStatus
@@ -16,14 +16,6 @@ _LONGEST_TITLE: Final = 10_000
 _MOST_TAGS: Final = 4
 _TAG_LENGTHS: Final = range(4, 25)
 _SPARE_TAG: Final = "imported"
-
-
-class Origin(NamedTuple):
-    """Where a text came from; ``path`` is relative to the project, empty outside of it."""
-
-    name: str
-    folder: str = ""
-    path: str = ""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

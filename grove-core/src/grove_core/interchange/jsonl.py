@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import PurePath
 from typing import Any, Final
 
 from attrs import fields
@@ -11,7 +12,6 @@ from grove_core.codec import learning_to_dict
 from grove_core.identifiers import is_learning_id, is_session_id
 from grove_core.interchange.entries import (
     Entry,
-    Origin,
     complete,
     left_out,
     read_instant,
@@ -41,13 +41,13 @@ _SENTENCE: Final = re.compile(r".{20,}?[.!?](?=\s|$)")
 _LONGEST_TICKET: Final = 200
 
 
-def read_jsonl(text: str, origin: Origin) -> list[Entry]:
+def read_jsonl(text: str, place: PurePath) -> list[Entry]:
     """Read a file of JSON Lines."""
     lines = enumerate(text.split("\n"), start=1)
-    return [_read_line(at, line, origin) for at, line in lines if line.strip()]
+    return [_read_line(at, line, place) for at, line in lines if line.strip()]
 
 
-def _read_line(number: int, line: str, origin: Origin) -> Entry:
+def _read_line(number: int, line: str, place: PurePath) -> Entry:
     if is_conflict_marker(line.encode("utf-8", "surrogateescape")):
         return left_out(number, line, "a conflict marker of git; both sides were read")
     try:
@@ -57,17 +57,17 @@ def _read_line(number: int, line: str, origin: Origin) -> Entry:
         sent, fault = None, f"not JSON ({error})"
     if not isinstance(sent, dict):
         return left_out(number, line, f"{fault}; give one object a line", is_fault=True)
-    return _entry(number, sent, origin)
+    return _entry(number, sent, place)
 
 
-def _entry(number: int, sent: dict[str, Any], origin: Origin) -> Entry:
+def _entry(number: int, sent: dict[str, Any], place: PurePath) -> Entry:
     found: dict[str, Any] = {}
     for name, names in _NAMES.items():
         values = (sent[each] for each in names if sent.get(each) is not None)
         if (value := next(values, None)) is not None:
             found[name] = value
     content = {name: found.pop(name) for name in CANDIDATE_FIELDS if name in found}
-    notes = [*_one_text_as_two(content, origin), *complete(content)]
+    notes = [*_one_text_as_two(content, place), *complete(content)]
     unknown = [name for name in sent if name not in _KNOWN]
     if unknown:
         notes.append(f"unknown fields were ignored: {listed(unknown)}")
@@ -90,7 +90,7 @@ def _entry(number: int, sent: dict[str, Any], origin: Origin) -> Entry:
     )
 
 
-def _one_text_as_two(content: dict[str, Any], origin: Origin) -> list[str]:
+def _one_text_as_two(content: dict[str, Any], place: PurePath) -> list[str]:
     """Make a summary and a detail of a single text."""
     texts = [content[name] for name in ("summary", "detail") if name in content]
     if len(texts) != 1 or not isinstance(texts[0], str):
@@ -102,7 +102,7 @@ def _one_text_as_two(content: dict[str, Any], origin: Origin) -> list[str]:
     if content["summary"] != one_line(text):
         content["detail"] = text
         return ["summary: the first sentence of the text"]
-    content["detail"] = f"{text.strip()}\n\nFrom {origin.name}."
+    content["detail"] = f"{text.strip()}\n\nFrom {place.name}."
     return ["detail: it had one text only"]
 
 

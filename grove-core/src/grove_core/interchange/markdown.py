@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
 from grove_core.interchange.entries import (
     Entry,
-    Origin,
     complete,
     left_out,
     read_instant,
@@ -81,18 +81,21 @@ class _Section(NamedTuple):
 # --- a document -----------------------------------------------------------------------------------
 
 
-def read_document(text: str, origin: Origin) -> list[Entry]:
-    """Read a document: YAML front matter by PyYAML, a title, the text."""
+def read_document(text: str, place: PurePath) -> list[Entry]:
+    """Read a document: YAML front matter by PyYAML, a title, the text.
+
+    A place outside of the project is absolute.
+    """
     values, body, problem = _front_matter(text)
     body = _COMMENT.sub("", body).strip()
     sections = _sections(body)
     titles = [*_named(values, *_TITLES), *(one.title for one in sections if one.title)]
-    if not values and not problem and (reason := _why_no_lesson(body, origin)):
-        return [left_out(1, origin.name, reason)]
+    if not values and not problem and (reason := _why_no_lesson(body, place)):
+        return [left_out(1, place.name, reason)]
     if not titles or not body:
         reason = "it has no title; give it one" if body else "it has no text below its title"
-        return [left_out(1, origin.name, reason, is_fault=True)]
-    return [_entry(titles[0], values, sections, origin, [problem] if problem else [])]
+        return [left_out(1, place.name, reason, is_fault=True)]
+    return [_entry(titles[0], values, sections, place, [problem] if problem else [])]
 
 
 def _front_matter(text: str) -> tuple[dict[str, list[str]], str, str]:
@@ -127,8 +130,8 @@ def _named(values: Mapping[str, list[str]], *names: str) -> list[str]:
     return [text for name in names for text in values.get(name, ())]
 
 
-def _why_no_lesson(body: str, origin: Origin) -> str:
-    if origin.name.lower() in _INDEXES:
+def _why_no_lesson(body: str, place: PurePath) -> str:
+    if place.name.lower() in _INDEXES:
         return "a list of documents"
     lines = [line for line in body.split("\n") if line.strip() and not _HEADING.fullmatch(line)]
     rules = sum(_BULLET.match(line) is not None for line in lines)
@@ -157,23 +160,24 @@ def _entry(
     title: str,
     values: Mapping[str, list[str]],
     sections: Sequence[_Section],
-    origin: Origin,
+    place: PurePath,
     notes: list[str],
 ) -> Entry:
+    inside = "" if place.is_absolute() else str(place)
     parts = [one for one in sections if one.text]
     if symptoms := values.get("symptoms"):
         parts.append(_Section("Symptoms", "\n".join(f"- {one}" for one in symptoms)))
     whole = "\n\n".join(one.whole for one in sorted(parts, key=lambda one: one.rank))
-    ends = f"\n\nThe whole document: `{origin.path or origin.name}`"
+    ends = f"\n\nThe whole document: `{inside or place.name}`"
     digest = _cut(whole, DETAIL_LENGTH_MAX - len(ends))
     if digest != whole:
         notes.append("detail: a digest of the document")
-    kinds = " ".join([*_named(values, "problem_type", "category"), origin.folder])
+    kinds = " ".join([*_named(values, "problem_type", "category"), place.parent.name])
     found = (one for one, words in _CATEGORIES if re.search(words, kinds, re.IGNORECASE))
     criteria = {_CRITERIA[one.rank] for one in sections if one.rank in _CRITERIA}
     named = filter(_PATH.fullmatch, _named(values, "module", "related_files"))
     marked = (match[1] for one in sections for match in _MARKED_PATH.finditer(one.text))
-    paths = dict.fromkeys(filter(None, (origin.path, *named, *marked)))
+    paths = dict.fromkeys(filter(None, (inside, *named, *marked)))
     fields: dict[str, Any] = {
         "category": next(found, Category.CONVENTION).value,
         "summary": shorten(one_line(_plain(title)), SUMMARY_LENGTH_MAX),

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from pathlib import PurePath
 from typing import Any, Final
 
 from grove_core.identifiers import is_learning_id, is_session_id
 from grove_core.interchange.entries import (
     Entry,
-    Origin,
     complete,
     left_out,
     read_instant,
@@ -23,7 +23,7 @@ _CURRENT: Final = re.compile(r"### \[[A-Za-z0-9_-]+\]")
 _RULE: Final = "\n---"
 
 
-def read_older_learnings(text: str, _: Origin) -> list[Entry]:
+def read_older_learnings(text: str, _: PurePath) -> list[Entry]:
     """Read a file of learnings of the older program."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     starts = [*_starts(lines), len(lines)]

@@ -5,14 +5,14 @@ import re
 from base64 import b32encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, timedelta
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
 from attrs import asdict, evolve, frozen
 
 from grove_core.errors import GroveError, StorageError
 from grove_core.identifiers import new_learning_id
-from grove_core.interchange.entries import Entry, Origin, left_out
+from grove_core.interchange.entries import Entry, left_out
 from grove_core.interchange.jsonl import read_jsonl
 from grove_core.interchange.markdown import read_document
 from grove_core.interchange.older_grove import read_older_learnings
@@ -55,7 +55,7 @@ class _Format(NamedTuple):
     """What can be imported: the files of a folder, and how one is read."""
 
     files: str
-    read: Callable[[str, Origin], list[Entry]]
+    read: Callable[[str, PurePath], list[Entry]]
 
 
 FORMATS: Final[Mapping[str, _Format]] = {
@@ -161,13 +161,14 @@ def _files_of(form: str, path: Path) -> Sequence[Path]:
 def _read(form: str, path: Path, root: Path) -> tuple[str, list[Entry]]:
     """Read a file, which is never changed; return how it is called and what it holds."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
-    inside = absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else ""
+    is_inside = absolute.is_relative_to(root)
+    place = absolute.relative_to(root) if is_inside else absolute
     try:
         text = (files.read_bytes(path) or b"").decode("utf-8-sig").replace("\r\n", "\n")
-        read = FORMATS[form].read(text, Origin(path.name, absolute.parent.name, inside))
+        read = FORMATS[form].read(text, place)
     except (UnicodeDecodeError, StorageError) as error:
         read = [left_out(1, path.name, f"it cannot be read: {error}", is_fault=True)]
-    return inside or str(path), read
+    return str(place if is_inside else path), read
 
 
 # --- entries --------------------------------------------------------------------------------------
