@@ -267,7 +267,11 @@ MISTAKES = {
         "Take disableAllHooks out of",
         lambda world: edit(settings_of(world), lambda one: one.update(disableAllHooks=True)),
     ),
-    "git": (".grove/learnings.md", "out of .gitignore", in_project(".gitignore", ".*\n!.git*\n")),
+    "git": (
+        "git ignores .grove/",
+        "add the line !.grove/**",
+        in_project(".gitignore", ".*\n!.git*\n"),
+    ),
     "merge driver": (
         "by an older grove",
         "grove init takes it out",

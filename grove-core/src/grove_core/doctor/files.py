@@ -9,7 +9,7 @@ from typing import Final
 
 from grove_core import git
 from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
-from grove_core.install.clone import has_merge_driver
+from grove_core.install.clone import has_merge_driver, swallowed
 
 _MEBIBYTE: Final = 1024 * 1024
 _FULL: Final = 1
@@ -91,10 +91,7 @@ def ignored(examination: Examination) -> Iterator[CheckResult]:
     paths = examination.files
     if not paths.initialised or git.find_top(paths.root) is None:
         return
-    folders = [one for one in (paths.learnings_folder, paths.published_events) if one.is_dir()]
-    for one in (paths.learnings_file, *folders):
-        if git.is_ignored_by_git(one):
-            detail = f"git ignores {one.relative_to(paths.root)}: no one else gets it"
-            where = "(git check-ignore -v tells where)"
-            yield warning(detail, f"To share learnings, take .grove out of .gitignore {where}")
+    for line in swallowed(paths.root):
+        detail, _, fix = line.rpartition(": ")
+        yield warning(f"{detail}: no one else gets it", f"To share learnings, {fix}")
     yield ok("git ignores nothing of .grove")
