@@ -13,6 +13,7 @@ from grove_backend_mcp.mappings.assessment import (
     load_assessment,
     save_assessment,
 )
+from grove_backend_mcp.plugin import grove_memory_backends
 from grove_backend_mcp.servers import Origin, ServerEntry
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext
@@ -263,3 +264,35 @@ def test_a_project_does_not_hide_the_users_server_before_it_is_trusted(machine):
     machine.project(memory={**KNOWN, "env": {"A": "b"}})
     assert machine.used() == (Origin.USER, "memory")
     assert machine.used(trusted=machine.agree()) == (Origin.PROJECT, "memory")
+
+
+(SPEC,) = grove_memory_backends()
+
+
+def test_a_server_that_is_known_is_detected_and_another_one_named(machine):
+    machine.registry(user={"memory": KNOWN})
+    found = SPEC.detect(machine.context())
+    assert (found.usable, found.marker) == (True, "~/.claude.json: memory")
+    machine.registry(user={"notes": UNKNOWN})
+    found = SPEC.detect(machine.context())
+    assert not found.usable
+    assert "`grove backends mcp probe notes`" in found.note
+
+
+def test_what_was_written_is_read_where_no_server_is_left(machine):
+    record = machine.root / ".grove" / "mcp.jsonl"
+    record.parent.mkdir()
+    record.write_text("")
+    found = SPEC.detect(machine.context())
+    assert found.usable
+    assert found.marker == str(record)
+    assert "waits for a server" in found.note
+
+
+def test_learnings_wait_for_a_configured_server_that_cannot_be_reached_just_now(machine):
+    found = SPEC.detect(machine.context(command="memory-${WHICH}"))
+    assert found.usable
+    assert "the variable WHICH is not set" in found.note
+    machine.registry(user={"memory": {**KNOWN, "command": "${WHICH}"}})
+    assert SPEC.detect(machine.context(server="memory")).usable
+    assert not SPEC.detect(machine.context()).usable

@@ -4,12 +4,11 @@ import json
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from grove_backend_mcp.sync.record import Record
-from grove_core import LearningStatus, StorageError
+from grove_core import LearningStatus
 from grove_core.testing.samples import example_learning, learning_id
 
 NOON = datetime(2026, 2, 6, 12, tzinfo=UTC)
@@ -96,23 +95,6 @@ def test_merged_lines_say_the_same_in_any_order(ours, theirs, order, strange, tm
     assert said_by(folder, shuffled) == said == said_by(folder, [*merged, *merged])
 
 
-@settings(max_examples=30, deadline=None)
-@given(steps=STEPS, cut=st.integers(1, 400))
-def test_a_torn_line_is_left_alone_and_what_follows_is_whole(steps, cut, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("clone")
-    whole = written_by(folder, steps)
-    record = record_in(folder)
-    record.add(example_learning(9), NOON)
-    added = lines_of(record)[-1]
-    torn = added[: min(cut, len(added) - 2)]
-    record.path.write_text("".join([*whole, torn]))
-    assert record_in(folder).state() == said_by(folder, whole)
-    again = record_in(folder)
-    assert again.add(example_learning(9), NOON)
-    assert again.state().get(learning_id(9)) == example_learning(9)
-    assert lines_of(again)[:-1] == [*whole, f"{torn}\n"]
-
-
 def test_a_status_counts_whatever_the_clocks_say(tmp_path):
     """Of a clone whose clock is ahead, the status is the latest only until it is given another."""
     record = record_in(tmp_path)
@@ -137,35 +119,3 @@ def test_what_is_recorded_stays_as_it_is(tmp_path):
     named = example_learning(4, supersedes=(learning_id(3),), detail=f'"{learning_id(3)}"')
     assert record.add(named, NOON)
     assert record.add(example_learning(3), NOON)
-
-
-@pytest.mark.parametrize("grown", [True, False])
-def test_a_file_that_was_written_anew_in_its_place_is_read_anew(tmp_path, grown):
-    """A merge may give the new file the inode of the old one."""
-    record = record_in(tmp_path)
-    record.add(example_learning(1), NOON)
-    record.add(example_learning(2), NOON)
-    record.state()
-    first, second = lines_of(record)
-    other = record_in(tmp_path / "other")
-    other.add(example_learning(3), NOON)
-    inode = record.path.stat().st_ino
-    lines = [*lines_of(other), first, second] if grown else [second]
-    with record.path.open("r+") as file:
-        file.write("".join(lines))
-        file.truncate()
-    assert record.path.stat().st_ino == inode
-    assert record.state() == said_by(tmp_path, lines)
-
-
-def test_a_file_that_cannot_be_read_or_written_is_a_fault(tmp_path):
-    record = record_in(tmp_path)
-    record.path.mkdir(parents=True)
-    with pytest.raises(StorageError):
-        record.state()
-    with pytest.raises(StorageError):
-        record.add(example_learning(), NOON)
-    outside = Record(tmp_path / "link" / "mcp.jsonl", tmp_path / "project")
-    (tmp_path / "project").mkdir()
-    with pytest.raises(StorageError):
-        outside.add(example_learning(), NOON)
