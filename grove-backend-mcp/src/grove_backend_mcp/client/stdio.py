@@ -116,7 +116,10 @@ class StdioTransport:
 
     def send(self, message: Mapping[str, Any], deadline: float) -> None:
         """Send a message; see ``Transport``. Half of one is never followed by another."""
-        killing = Timer(deadline - time.monotonic(), _signal, (self._process, signal.SIGKILL))
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise ServerFaultError(FaultKind.TIMED_OUT, "was not asked: no time was left")
+        killing = Timer(left, _signal, (self._process, signal.SIGKILL))
         killing.daemon = True
         killing.start()
         try:

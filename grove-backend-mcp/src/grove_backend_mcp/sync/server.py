@@ -1,10 +1,11 @@
 """The server of one project: what waits is brought to it, by one process at a time."""
 
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import Factory, define, evolve, field
 
@@ -16,6 +17,7 @@ from grove_core import (
     Backoff,
     Hit,
     Learning,
+    LearningStatus,
     Query,
     Receipt,
     ReceiptStatus,
@@ -28,6 +30,9 @@ from grove_core import (
 
 if TYPE_CHECKING:
     from grove_backend_mcp.protocol.memory_server import MemoryServer
+    from grove_backend_mcp.protocol.results import Found
+
+_T = TypeVar("_T")
 
 NAME: Final = "mcp"
 _MOST_FOUND: Final = 20
@@ -36,6 +41,10 @@ _SHARE: Final = 0.8
 _LOCK_SECONDS: Final = 10.0
 _LONGEST_PAUSE: Final = timedelta(days=1)
 _MOST_NAMED: Final = 3
+_MOST_LOOKED_FOR: Final = 50
+_MOST_NEW: Final = 200
+# So much of the time is kept for what follows.
+_RESERVE_SECONDS: Final = 5.0
 
 
 @define
@@ -129,14 +138,94 @@ class RemoteServer:
         )
 
     def _take_in(self, until: float, *, asked: bool) -> int:
-        from grove_backend_mcp.sync.pull import Pull
-
         left = max(_LEAST_SECONDS, until - time.monotonic())
         with self._alone(left), self.connection.server(left, asked=asked) as server:
-            received = Pull(self, server, until).run(asked=asked)
+            listed = server.listing()
+            ids = {one.learning_id for one in listed or () if one.learning_id}
+            # What is not done when the time is up is done next time.
+            until -= _RESERVE_SECONDS
+            self._look_for_lost(server, ids, until, look_again=asked)
+            received = 0
+            if listed is not None:
+                received = self._receive(server, listed, ids, until, asked=asked)
         self.connection.has_worked()
         replace_text(self.paths.synchronised, "")
         return received
+
+    def _receive(
+        self,
+        server: "MemoryServer",
+        listed: Sequence["Found"],
+        ids: Collection[str],
+        until: float,
+        *,
+        asked: bool,
+    ) -> int:
+        """Take over what others have written and put away; return how much is new."""
+        whole = (one for one in self._made_whole(server, listed, until) if one.learning_id)
+        found = {one.learning_id: one for one in whole if one.project == self.project}
+        can_update = self.connection.abilities.updates
+        received = self._put_away(found) if can_update and asked else 0
+        known = {one.id: one for one in self.contents.seen.state().values()}
+        missing = [one for one in known.values() if one.id not in ids]
+        for one in _some(missing, until):  # a list may be only one page
+            if server.holds(one.id, one.id, one.summary) is None:
+                del known[one.id]
+        others = [*known.values(), *(one.learning for one in found.values() if one.learning)]
+        return received + self.contents.seen.hold(one for one in others if self._is_of_others(one))
+
+    def _is_of_others(self, learning: Learning) -> bool:
+        """Return whether others have written a learning: not so what was deleted here by hand."""
+        is_recorded = learning.id in self.contents.record.state().learnings
+        return not is_recorded and self.journal.delivery(learning.id).status is None
+
+    def _made_whole(
+        self, server: "MemoryServer", listed: Sequence["Found"], until: float
+    ) -> Sequence["Found"]:
+        """Fetch what a server lists without all that belongs to it: what is new here first."""
+        cut = [one for one in listed if one.learning_id and one.learning is None]
+        known: list[Found] = []
+        new: list[Found] = []
+        for one in cut:
+            is_known = self.contents.get(one.learning_id or "") is not None
+            (known if is_known else new).append(one)
+        by_id: dict[str | None, Found] = {}
+        for one in (*new[:_MOST_NEW], *_some(known, until)):
+            if time.monotonic() < until:
+                by_id |= {each.learning_id: each for each in server.fetched([one], 1)}
+        return [by_id.get(one.learning_id, one) if one.learning_id else one for one in listed]
+
+    def _put_away(self, found: Mapping[str | None, "Found"]) -> int:
+        """Take over statuses that somebody else has given learnings of ours on the server."""
+        changed, now, recorded = 0, self.clock(), self.contents.record.state()
+        for learning_id in recorded.learnings.keys() & found.keys():
+            theirs, ours = found[learning_id].learning, recorded.get(learning_id)
+            before = self.journal.delivery(learning_id)
+            if theirs is None or ours is None or theirs.status is before.status:
+                continue
+            if before.status is ours.status is not LearningStatus.SUPERSEDED:
+                self.journal.want(learning_id, now, status=theirs.status)
+                self.contents.record.add_status(learning_id, theirs.status, now, "as on the server")
+                self.journal.deliver(learning_id, now, before.handle, theirs.status)
+                changed += 1
+        return changed
+
+    def _look_for_lost(
+        self, server: "MemoryServer", ids: Collection[str], until: float, *, look_again: bool
+    ) -> None:
+        """Find what the server has not kept: two processes that write at once may lose some."""
+        own, now = self.contents.record.state().learnings, self.clock()
+        delivered = [one for one in own if self.journal.delivery(one).status is not None]
+        unseen = [one for one in delivered if not self.journal.delivery(one).seen]
+        for learning_id in filter(ids.__contains__, unseen):
+            self.journal.see(learning_id, now)
+        missing = [one for one in (delivered if look_again else unseen) if one not in ids]
+        for learning_id in _some(missing, until):
+            before = self.journal.delivery(learning_id)
+            if server.holds(learning_id, before.handle, own[learning_id].summary) is None:
+                self.journal.lose(learning_id, now)
+            elif not before.seen:
+                self.journal.see(learning_id, now)
 
     def _receipt(self, learning_id: str) -> Receipt:
         handle = self.journal.delivery(learning_id).handle
@@ -238,3 +327,11 @@ def _is_paused(delivery: Delivery, now: datetime) -> bool:
     """Return whether a learning that has failed is left alone for a while."""
     failures, at = delivery.failures, delivery.tried_at
     return Backoff(failures=failures, failed_at=at, longest=_LONGEST_PAUSE).is_open(now)
+
+
+def _some(all_of_them: Sequence[_T], until: float) -> Iterator[_T]:
+    """Choose a few, others each time, as long as there is time."""
+    from random import sample  # no hook looks at a server
+
+    few = sample(all_of_them, min(len(all_of_them), _MOST_LOOKED_FOR))
+    return takewhile(lambda _: time.monotonic() < until, few)
