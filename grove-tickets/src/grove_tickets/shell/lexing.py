@@ -40,11 +40,11 @@ def required(found: _Found | None) -> _Found:
 class WordReader(ABC):
     """Reads words from a text, one after another."""
 
-    def __init__(self, text: str, budget: Budget, *, nested: bool = False) -> None:
+    def __init__(self, text: str, budget: Budget) -> None:
         self.text = text
         self.position = 0
         self.budget = budget
-        self.nested = nested
+        self.nested = False
 
     @abstractmethod
     def commands(self) -> Script:
@@ -120,7 +120,7 @@ class WordReader(ABC):
         return match[0]
 
     def starts(self, text: str) -> bool:
-        """Tell whether what follows is a text."""
+        """Return whether the rest begins with a text."""
         return self.text.startswith(text, self.position)
 
     def sign(self) -> str:

@@ -43,8 +43,8 @@ _ALL_POSITIONALS: Final[Word] = (syntax.Parameter(name="@", quoted=True),)
 class ScriptReader(WordReader):
     """Reads the commands of a text."""
 
-    def __init__(self, text: str, budget: Budget, *, nested: bool = False) -> None:
-        super().__init__(text, budget, nested=nested)
+    def __init__(self, text: str, budget: Budget) -> None:
+        super().__init__(text, budget)
         self._heredocs: list[tuple[Redirection, str]] = []
 
     def lines(self) -> Iterator[Script]:
