@@ -98,7 +98,7 @@ def test_functions_and_positional_parameters(text, expected):
     ("text", "expected"),
     [
         ("for x in a b; do t $x; done", ["t a", "t b"]),
-        ("for x in a-{1..2}; do t $x; done; t $x", ["t a-1", "t a-2", "t ?"]),
+        ("for x in a-{1..2}; do t $x; done; t $x", ["t ?", "t ?"]),
         ("X='a b'; for x in $X c; do t $x; done", ["t a", "t b", "t c"]),
         ("set -- a b; for x; do t $x; done", ["t a", "t b"]),
         ("for x in a $Y; do t $x; done", ["t ?"]),
@@ -159,9 +159,8 @@ def test_what_may_run(text, expected):
         ("IFS=,; X=a,b; t $X", ["t", UNKNOWN]),
         ("X='*'; t $X \"$X\"", ["t", UNKNOWN, "*"]),
         ("X=' a  b '; t x$X\"y\"", ["t", "x", "a", "b", "y"]),
-        ("t {a,b}x{,y} {3..1} '{a,b}'",
-         ["t", "ax", "axy", "bx", "bxy", "3", "2", "1", "{a,b}"]),
-        ("t {a,b{1,2}} {a,$X} {01..3}", ["t", UNKNOWN, UNKNOWN, UNKNOWN]),
+        ("t {a,b}x{,y} {3..1} '{a,b}' {a} {}/{b}",
+         ["t", UNKNOWN, UNKNOWN, "{a,b}", "{a}", "{}/{b}"]),
     ],
 )  # fmt: skip
 def test_expansions(text, expected):
@@ -181,7 +180,6 @@ def test_the_program_that_a_lookup_prints():
         ("t '' \"\" ' a  b '", ["t", "", "", " a  b "]),
         ('t $"a" - = == %', ["t", "a", "-", "=", "==", "%"]),
         ('t --x=y -s="a b" ~/z 12', ["t", "--x=y", "-s=a b", "~/z", "12"]),
-        ("t {a,b}-{1..2} {x} {2..1}", ["t", "a-1", "a-2", "b-1", "b-2", "{x}", "2", "1"]),
         ('t "a $X  b" c$(d)e', ["t", f"a {UNKNOWN}  b", f"c{UNKNOWN}e"]),
         ("t *.py a?b '*'", ["t", f"{UNKNOWN}.py", f"a{UNKNOWN}b", "*"]),
         ("t a 2>&1 b >f c", ["t", "a", "b", "c"]),

@@ -1,6 +1,5 @@
-"""Expands words: braces, variables, positional parameters, the output of substitutions."""
+"""Expands words: variables, positional parameters, the output of substitutions."""
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -13,10 +12,6 @@ from grove_tickets.shell.words import Fields, mark_patterns
 _BYTES_OF_A_STEP: Final = 256
 _SPLIT_BYTES_OF_A_STEP: Final = 8
 _PARTS_OF_A_STEP: Final = 4
-_MAX_BRACE_WORDS: Final = 100
-_MAX_BRACES: Final = 10
-_NUMBER: Final = r"(?:-?[1-9][0-9]{0,3}|0)"
-_BRACES: Final = re.compile(rf"\{{([^{{}},\0]*+(?:,[^{{}},\0]*+)++|{_NUMBER}\.\.{_NUMBER})\}}")
 
 
 class Expander:
@@ -30,11 +25,14 @@ class Expander:
         """Return the words that some words of the text become."""
         fields = Fields()
         for word in words:
-            for parts in _expand_braces(word):
-                self._budget.spend(len(parts) // _PARTS_OF_A_STEP)
-                for part in parts:
+            self._budget.spend(len(word) // _PARTS_OF_A_STEP)
+            if _expands_braces(word):
+                self.text(word, scope)
+                fields.add(UNKNOWN)  # which may be several words
+            else:
+                for part in word:
                     self._expand(part, scope, fields)
-                fields.end()
+            fields.end()
         return fields.take()
 
     def text(self, word: Word, scope: Scope) -> str:
@@ -113,37 +111,10 @@ def _value(name: str, scope: Scope) -> tuple[str, ...] | None:
     return (positionals[number - 1],) if number <= len(positionals) else ("",)
 
 
-def _expand_braces(word: Word) -> list[Word]:
-    """Expand the braces of a word; it is unknown where they hold braces or expansions."""
+def _expands_braces(word: Word) -> bool:
+    """Return whether a word holds braces such as ``{a,b}`` or ``{1..3}``."""
     signs = "".join(
         part.text if isinstance(part, Text) and not part.quoted else "\0" for part in word
     )
-    if "{" not in signs:
-        return [word]
-    if signs.count("{") > _MAX_BRACES:
-        return [(Text(UNKNOWN),)]
-    rest = _BRACES.sub("", signs)
-    odd = rest[rest.find("{") + 1 : rest.rfind("}")] if "{" in rest else ""
-    return [(Text(UNKNOWN),)] if "," in odd or ".." in odd else _alternatives(word)
-
-
-def _alternatives(word: Word) -> list[Word]:
-    for position, part in enumerate(word):
-        match = _BRACES.search(part.text) if isinstance(part, Text) and not part.quoted else None
-        if isinstance(part, Text) and match is not None:
-            before, after = part.text[: match.start()], part.text[match.end() :]
-            choices = _choices(match[1])
-            tails = _alternatives((Text(after), *word[position + 1 :]))
-            if len(choices) * len(tails) > _MAX_BRACE_WORDS:
-                return [(Text(UNKNOWN),)]
-            head = word[:position]
-            return [(*head, Text(before + one), *tail) for one in choices for tail in tails]
-    return [word]
-
-
-def _choices(inner: str) -> list[str]:
-    if "," in inner:
-        return inner.split(",")
-    first, last = map(int, inner.split(".."))
-    step = 1 if first <= last else -1
-    return [str(number) for number in range(first, last + step, step)]
+    inside = signs[signs.find("{") + 1 : signs.rfind("}")] if "{" in signs else ""
+    return "," in inside or ".." in inside
