@@ -236,7 +236,13 @@ def _put_hooks(events: dict[str, list[Any]], event: str, wanted: Sequence[Group]
     groups = events.get(event, [])
     if [one for one in groups if _has_own_hook(one)] == list(wanted):
         return
-    events[event] = [*_foreign_groups(groups), *wanted]
+    events[event] = []
+    for group in groups:
+        if not _has_own_hook(group):
+            events[event].append(group)
+        elif others := [hook for hook in group["hooks"] if not own_hook(hook)]:
+            events[event].append({**group, "hooks": others})
+    events[event] += wanted
     if not events[event]:
         del events[event]
 
@@ -247,12 +253,3 @@ def _is_own_server(server: object) -> bool:
 
 def _has_own_hook(group: object) -> bool:
     return any(own_hook(hook) for hook in _list(_table(group).get("hooks")))
-
-
-def _foreign_groups(groups: Sequence[Any]) -> Iterator[Any]:
-    """Take grove's hooks out of groups; one that holds no other goes."""
-    for group in groups:
-        if not _has_own_hook(group):
-            yield group
-        elif others := [hook for hook in group["hooks"] if not own_hook(hook)]:
-            yield {**group, "hooks": others}
