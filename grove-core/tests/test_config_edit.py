@@ -20,9 +20,11 @@ FILES = [
 
 @pytest.mark.parametrize("text", FILES)
 def test_one_line_changes(text):
-    after = with_setting(text, "storage", "layout", "spread")
+    after = with_setting(text, "storage.layout", "spread")
     assert tomllib.loads(after)["storage"] == {"layout": "spread"}
-    assert with_setting(after, "storage", "layout", "spread") == after
+    assert with_setting(after, "storage.layout", "spread") == after
+    unset = tomllib.loads(with_setting(after, "storage.layout", None))
+    assert "layout" not in unset.get("storage", {})
     before_lines, after_lines = text.splitlines(), after.splitlines()
     kept = sum(line in after_lines for line in before_lines)
     assert len(before_lines) - kept <= 1
@@ -32,7 +34,7 @@ def test_one_line_changes(text):
 @pytest.mark.parametrize("text", ["no toml", "storage = 1\n"])
 def test_what_is_not_understood_is_left_to_the_person(text):
     with pytest.raises(ConfigError):
-        with_setting(text, "storage", "layout", "spread")
+        with_setting(text, "storage.layout", "spread")
 
 
 @given(
@@ -44,7 +46,7 @@ def test_nothing_else_is_ever_changed(lines):
     text = "\n".join(lines)
     try:
         before = tomllib.loads(text)
-        after = tomllib.loads(with_setting(text, "storage", "layout", "spread"))
+        after = tomllib.loads(with_setting(text, "storage.layout", "spread"))
     except (tomllib.TOMLDecodeError, ConfigError):
         return
     assert after.pop("storage") == before.pop("storage", {}) | {"layout": "spread"}

@@ -154,3 +154,36 @@ def test_every_mistake_with_its_place(layered):
     for warning in done.json["warnings"]:
         assert f"grove: {warning}\n" in human.stderr
     assert sorted(layered.grove("config", "validate", "-q").stdout.split()) == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("gate.session", "never", "never"),
+        ("circuit_breaker.max_blocks", "2", 2),
+        ("retrieval.on_file", "false", False),
+        ("ticketing.discovery", "beads, tissue", ["beads", "tissue"]),
+        ("backends.overrides.mcp", "false", False),
+        ("backends.shelf.where", "there", "there"),
+    ],
+)
+def test_a_key_is_set_and_taken_back(world, key, text, value):
+    world.initialise("# mine\nx-unknown = 1 # and mine\n")
+    before = project_config(world).read_text()
+    assert world.grove("config", "set", key, text, "--json").json["value"] == value
+    after = project_config(world).read_text()
+    assert after.startswith(before)
+    assert not world.grove("config", "set", key, text, "--json").json["changed"]
+    assert world.grove("config", "unset", key, "--json").json["changed"]
+    assert key.rpartition(".")[2] + " =" not in project_config(world).read_text()
+
+
+def test_a_wrong_value_or_place_is_refused(world):
+    assert world.grove("config", "set", "gate.session", "never").code == 1
+    assert not (world.project / ".grove").exists()
+    world.grove("config", "set", "--user", "gate.session", "never")
+    assert "session" in (world.grove_home / "config.toml").read_text()
+    world.initialise("")
+    for key, text in (("gate.session", "maybe"), ("gate.sesion", "never"), ("hooks", "1")):
+        done = world.grove("config", "set", key, text)
+        assert (done.code, project_config(world).read_text()) == (1, "")

@@ -269,6 +269,8 @@ def printed(tmp_path_factory):
     found["grove trust"] = trust(project)
     found["grove config path"] = [project.json("config", "path")]
     found["grove config validate"] = [project.json("config", "validate")]
+    found["grove config set"] = [project.json("config", "set", "gate.session", "never")]
+    found["grove config unset"] = [project.json("config", "unset", "gate.session")]
     found["grove why"] = [
         project.json("why", *ids, "--session-id", "tuesday")
         for ids in ((), (learning_id, "cl_nothing"))

@@ -13,12 +13,15 @@ from grove_core.cli.result import Result
 from grove_core.cli.suggestions import config_keys
 from grove_core.config.edit import in_toml
 from grove_core.config.load import Origin, Source
+from grove_core.errors import ConfigError
 from grove_core.project import Project
 from grove_core.services.settings import (
     EffectiveSetting,
     effective_settings,
     examine_settings,
+    read_setting,
     setting_named,
+    write_setting,
 )
 from grove_core.text import counted, escape_invisible
 
@@ -93,6 +96,41 @@ def get(invocation: Invocation, *, key: str) -> Result:
         human=lambda console: console.print(text, soft_wrap=True),
         ids=[text],
         warnings=warnings,
+    )
+
+
+@command.command("set")
+@click.argument("key", shell_complete=config_keys)
+@click.argument("value")
+@click.option("--user", is_flag=True, help="In your own file, for all your projects.")
+@grove_command
+def set_(invocation: Invocation, *, key: str, value: str, user: bool) -> Result:
+    """Set a key in the project's file; comments and everything else stay.
+
+    A list is separated by commas. A wrong value is refused.
+    """
+    return _written(invocation.project, key, read_setting(key, value), user=user)
+
+
+@command.command("unset")
+@click.argument("key", shell_complete=config_keys)
+@click.option("--user", is_flag=True, help="In your own file, for all your projects.")
+@grove_command
+def unset(invocation: Invocation, *, key: str, user: bool) -> Result:
+    """Remove a key from the project's file: what is weaker counts again."""
+    return _written(invocation.project, key, None, user=user)
+
+
+def _written(project: Project, key: str, value: object, *, user: bool) -> Result:
+    if not user and not project.files.initialised:
+        raise ConfigError(f"{project.root} has no .grove; grove init makes one, or use --user")
+    path = project.paths.config_file if user else project.files.config_file
+    changed = write_setting(path, key, value, project.paths.home if user else project.root)
+    said = f"{key} is not set" if value is None else f"{key} = {in_toml(value)}"
+    return Result(
+        document={"key": key, "value": value, "path": path, "changed": changed},
+        lines=[f"{said}  ({path}{'' if changed else ', as before'})"],
+        ids=[key] if changed else [],
     )
 
 

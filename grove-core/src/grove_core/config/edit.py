@@ -16,20 +16,28 @@ _HEAD: Final = """\
 """
 
 
-def with_setting(text: str, section: str, name: str, value: str) -> str:
-    """Set a key of a section; every other key, comment and blank stays as it is."""
+def with_setting(text: str, key: str, value: object) -> str:
+    """Set a key, or with ``None`` remove it; every other key, comment and blank stays as it is."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
+    *sections, name = key.split(".")
     try:
         document = tomlkit.parse(text)
-        if section not in document:
-            document[section] = tomlkit.table()
-        table: Any = document[section]
-        table[name] = value
+        table: Any = document
+        for section in sections:
+            if section not in table:
+                if value is None:
+                    return text
+                table[section] = tomlkit.table()
+            table = table[section]
+        if value is not None:
+            table[name] = value
+        elif name in table:
+            del table[name]
         return tomlkit.dumps(document)
     except (TOMLKitError, TypeError) as error:
-        raise ConfigError(f'set it by hand: [{section}] {name} = "{value}": {error}') from error
+        raise ConfigError(f"set {key} by hand: {error}") from error
 
 
 def render_default_config() -> str:

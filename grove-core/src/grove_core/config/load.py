@@ -27,7 +27,7 @@ _LARGEST_FILE_BYTES: Final = 1024 * 1024
 _PLUGIN_SECTIONS: Final = ("backends", "tickets")
 # A section's name and a key's may follow.
 _OF_A_PLUGIN: Final = re.compile(r"GROVE_(BACKENDS|TICKETS)_.*[^_]_+[^_].*")
-_OVERRIDES: Final = ("ticketing.overrides", "backends.overrides")
+OVERRIDES: Final = ("ticketing.overrides", "backends.overrides")
 
 
 class Source(Enum):
@@ -95,12 +95,12 @@ class LoadedConfig:
         declared = config_keys()
         for name, value in table.items():
             key = f"{prefix}{name}"
-            if key in _OVERRIDES or key in _section_names():
+            if key in OVERRIDES or key in _section_names():
                 if isinstance(value, dict):
                     self._take_table(value, f"{key}.", origin)
                 else:
                     self._refuse(key, origin, f"must be a table, not {shown(value)}")
-            elif prefix[:-1] in _OVERRIDES:
+            elif prefix[:-1] in OVERRIDES:
                 self._take(key, bool, value, origin)
             elif key in declared:
                 self._take(key, declared[key].annotation, value, origin)
@@ -114,14 +114,14 @@ class LoadedConfig:
         keys = {variable_of(key): key for key in config_keys()}
         names = {key.partition(".")[0] for key in config_keys()} | {*_PLUGIN_SECTIONS}
         sections = tuple(f"{variable_of(name)}_" for name in names)
-        tables = {f"{variable_of(key)}_": key for key in _OVERRIDES}
+        tables = {f"{variable_of(key)}_": key for key in OVERRIDES}
         for variable, text in sorted(environment.items()):
             if not variable.startswith(sections):
                 continue
             origin = Origin(source=Source.ENVIRONMENT, variable=variable)
             table = next(filter(variable.startswith, tables), "")
             if table:
-                # GROVE_BACKENDS_OVERRIDES_TOTAL_RECALL means backends.overrides.total-recall.
+                # GROVE_BACKENDSOVERRIDES_TOTAL_RECALL means backends.overrides.total-recall.
                 name = variable.removeprefix(table).lower().replace("_", "-")
                 self._take(f"{tables[table]}.{name}", bool, parse_variable(text, bool), origin)
             elif variable in keys:
@@ -175,7 +175,7 @@ def _build(section: Any, prefix: str, values: Mapping[str, Any]) -> Any:  # noqa
         key = f"{prefix}{attribute.name}"
         if setting_of(attribute) is None:
             arguments[attribute.name] = _build(attribute.type, f"{key}.", values)
-        elif key in _OVERRIDES:
+        elif key in OVERRIDES:
             start = f"{key}."
             arguments[attribute.name] = {
                 each.removeprefix(start): values[each] for each in values if each.startswith(start)

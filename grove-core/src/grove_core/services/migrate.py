@@ -8,14 +8,14 @@ from typing import Final, TypeVar
 from attrs import evolve
 
 from grove_core.codec import event_from_line
-from grove_core.config.edit import render_default_config, with_setting
 from grove_core.config.load import load_config
-from grove_core.errors import CodecError, ConfigError, StorageError
+from grove_core.errors import CodecError, StorageError
 from grove_core.event_log import shared_event_files
 from grove_core.model.memory import StorageLayout
 from grove_core.plugins.descriptors import Repair
 from grove_core.project import Project
 from grove_core.services.result import Line, Result
+from grove_core.services.settings import write_setting
 from grove_core.storage import files
 from grove_core.storage.paths import project_key
 from grove_core.text import counted, is_conflict_marker
@@ -92,25 +92,9 @@ def _ask_backends(
 
 def _set_layout(project: Project, layout: StorageLayout, *, dry_run: bool) -> bool:
     path = project.files.config_file
-    text = files.read_text(path)
-    if text is None and project.layout is layout:
+    if project.layout is layout and not path.exists():
         return False
-
-    def changed(before: str) -> str:
-        return with_setting(before, "storage", "layout", layout.value)
-
-    try:
-        after = changed(render_default_config() if text is None else text)
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
-    if after == text:
-        return False
-    if not dry_run and text is None:
-        files.confined(path, project.root)
-        files.replace(path, after.encode("utf-8", "surrogateescape"), mode=_FILE_MODE)
-    elif not dry_run:
-        files.edit_text(path, changed, inside=project.root)
-    return True
+    return write_setting(path, "storage.layout", layout.value, project.root, dry_run=dry_run)
 
 
 def repair(project: Project, *, dry_run: bool) -> Result:

@@ -2,20 +2,40 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Final
 
 from attrs import field, frozen
 
-from grove_core.config.load import DEFAULT, ConfigProblem, LoadedConfig, Origin, Source, variable_of
+from grove_core.config.edit import render_default_config, with_setting
+from grove_core.config.load import (
+    DEFAULT,
+    OVERRIDES,
+    ConfigProblem,
+    LoadedConfig,
+    Origin,
+    Source,
+    variable_of,
+)
 from grove_core.config.plugin_section import NOT_AGREED, PluginSection, default_settings
-from grove_core.config.schema import config_keys, setting_of, unknown_key
+from grove_core.config.schema import (
+    ValueProblem,
+    check_value,
+    config_keys,
+    parse_variable,
+    setting_of,
+    unknown_key,
+)
 from grove_core.errors import ConfigError
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.project import Project
 from grove_core.services.packages import blocked_plugins, install_command_named
+from grove_core.storage import files
 from grove_core.text import escape_invisible
 
 _MOST_NAMED: Final = 5
+_FILE_MODE: Final = 0o644
+_PLUGIN_SECTIONS: Final = ("backends", "tickets")
 _GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP, "ticketing": TICKET_GROUP}
 
 
@@ -224,3 +244,52 @@ def _known_names(project: Project, group: str) -> Collection[str]:
     offered = plugins.memory_backends() if group == BACKEND_GROUP else plugins.ticket_probes()
     names = [one.name for one in plugins.found if one.group == group]
     return sorted({*names, *(one.value.name for one in offered)})
+
+
+# --- changing one -------------------------------------------------------------------------------
+
+
+def read_setting(key: str, text: str) -> object:
+    """Read what the command line says a key should be, and check it."""
+    declared = config_keys().get(key)
+    annotation = bool if key.rpartition(".")[0] in OVERRIDES else declared and declared.annotation
+    if annotation is None and key.split(".", maxsplit=1)[0] not in _PLUGIN_SECTIONS:
+        raise ConfigError(f"{escape_invisible(key)} {unknown_key(key, [*config_keys()])}")
+    if annotation is None:
+        # A plugin's key: as TOML where it is TOML, else text.
+        import tomli
+
+        try:
+            return tomli.loads(f"value = {text}")["value"]
+        except tomli.TOMLDecodeError:
+            return text
+    value = parse_variable(text, annotation)
+    try:
+        check_value(value, annotation, declared.setting if declared else None)
+    except ValueProblem as problem:
+        raise ConfigError(f"{key} {problem}") from problem
+    return value
+
+
+def write_setting(
+    path: Path, key: str, value: object, root: Path, *, dry_run: bool = False
+) -> bool:
+    """Set a key in a file below a folder, or with ``None`` remove it; tell whether it changes."""
+    text = files.read_text(path)
+
+    def changed(before: str) -> str:
+        return with_setting(before, key, value)
+
+    try:
+        after = changed(render_default_config() if text is None else text)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    if after == text or (text is None and value is None):
+        return False
+    if not dry_run and text is None:
+        files.make_directory(root)
+        files.confined(path, root)
+        files.replace(path, after.encode("utf-8", "surrogateescape"), mode=_FILE_MODE)
+    elif not dry_run:
+        files.edit_text(path, changed, inside=root)
+    return True
