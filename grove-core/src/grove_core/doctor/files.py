@@ -12,9 +12,8 @@ from grove_core.doctor.check import CheckResult, Examination, broken, ok, warnin
 from grove_core.install.clone import has_merge_driver, swallowed
 
 _MEBIBYTE: Final = 1024 * 1024
-_FULL: Final = 1
 _TIGHT: Final = 100
-"""Free space, in MiB, with which nothing can be kept, and with which that is near."""
+"""Free space, in MiB, with which little can be kept."""
 
 
 def home(examination: Examination) -> Iterator[CheckResult]:
@@ -49,10 +48,8 @@ def free_space(examination: Examination) -> Iterator[CheckResult]:
     """Check that the disk is not full."""
     nearest = _nearest(examination.paths.home)
     free = shutil.disk_usage(nearest).free // _MEBIBYTE
-    detail, fix = f"{free:,} MiB on the disk of {nearest}", "Free some space there"
-    if free < _TIGHT:
-        yield broken(detail, fix) if free < _FULL else warning(detail, fix)
-    yield ok(detail)
+    detail = f"{free:,} MiB on the disk of {nearest}"
+    yield warning(detail, "Free some space there") if free < _TIGHT else ok(detail)
 
 
 def _nearest(path: Path) -> Path:

@@ -13,8 +13,8 @@ import pytest
 
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import Capability, Filters, Query
-from grove_core.testing.rules.reading import EVERYTHING, Opener
-from grove_core.testing.samples import UNKNOWN_ID, example_learning
+from grove_core.testing.rules.reading import CALLS, EVERYTHING, Opener
+from grove_core.testing.samples import example_learning
 
 Look: TypeAlias = Mapping[Path, str | bytes]
 """What lies in folders, by path: the content of a file, or in words what else it is."""
@@ -25,10 +25,7 @@ _QUESTIONS: Final[Mapping[Capability | str, Callable[[Any], object]]] = {
     "ping": lambda backend: backend.ping(),
     "search for everything": lambda backend: backend.search(Query(), EVERYTHING),
     "search for words": lambda backend: backend.search(Query(text="kerosene"), Filters()),
-    Capability.GET: lambda backend: backend.get(UNKNOWN_ID),
-    Capability.ITERATE: lambda backend: list(backend.iterate()),
-    Capability.FILES: lambda backend: backend.files(),
-    Capability.CHANGES: lambda backend: backend.changes(""),
+    **{one: call for one, call in CALLS.items() if one is not Capability.SET_STATUS},
     Capability.SYNCHRONISE: lambda backend: backend.freshness(),
 }
 

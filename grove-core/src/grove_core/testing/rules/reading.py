@@ -1,6 +1,6 @@
 """Seeing what a backend holds, whatever it is able to do, and what a test may leave out."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import pytest
@@ -8,11 +8,21 @@ import pytest
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import Capability, Filters, Hit, Query, Receipt, ReceiptStatus
 from grove_core.plugins.descriptors import MemoryBackend
+from grove_core.testing.samples import UNKNOWN_ID
 
 Opener: TypeAlias = Callable[[], MemoryBackend]
 """Opens the backend, on the same storage each time."""
 
 EVERYTHING: Final = Filters(statuses=frozenset(LearningStatus))
+CALLS: Final[Mapping[Capability, Callable[[Any], object]]] = {
+    Capability.GET: lambda backend: backend.get(UNKNOWN_ID),
+    Capability.ITERATE: lambda backend: list(backend.iterate()),
+    Capability.SET_STATUS: lambda backend: backend.set_status(UNKNOWN_ID, LearningStatus.ACTIVE),
+    Capability.FILES: lambda backend: backend.files(),
+    Capability.CHANGES: lambda backend: backend.changes(""),
+    Capability.SYNCHRONISE: lambda backend: backend.synchronise(1.0, asked=False),
+}
+"""By what a backend may be able to do, a call of the method that is called as it."""
 
 
 def need(open_backend: Opener, capability: Capability) -> Any:  # noqa: ANN401 - a wider protocol
