@@ -23,8 +23,8 @@ from hypothesis.stateful import (
 from grove_backend_markdown import changes as module
 from grove_backend_markdown.backend import MarkdownBackend
 from grove_backend_markdown.format import format_entry
+from grove_backend_markdown.migrate import relocate
 from grove_backend_markdown.reader import read_entries
-from grove_backend_markdown.relocating import relocate
 from grove_core import (
     BackendContext,
     BackendError,

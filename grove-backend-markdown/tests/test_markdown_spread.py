@@ -5,7 +5,7 @@ from attrs import evolve
 
 from grove_backend_markdown.backend import MarkdownBackend
 from grove_backend_markdown.format import file_header, format_entry
-from grove_backend_markdown.relocating import relocate
+from grove_backend_markdown.migrate import relocate
 from grove_core import (
     Area,
     BackendError,

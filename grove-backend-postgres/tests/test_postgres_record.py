@@ -8,7 +8,7 @@ from attrs import evolve
 
 from grove_backend_postgres.address import parse_address
 from grove_backend_postgres.outbox import StatusChange
-from grove_backend_postgres.pulling import Pulled
+from grove_backend_postgres.pull import Pulled
 from grove_backend_postgres.record import Record
 from grove_backend_postgres.team import Paths
 from grove_core import LearningStatus

@@ -17,7 +17,7 @@ from grove_backend_totalrecall.entry import (
     joint,
     one_line_note,
 )
-from grove_backend_totalrecall.reading import Mark, read_log
+from grove_backend_totalrecall.reader import Mark, read_log
 from grove_core import (
     BackendContext,
     Category,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grove_backend_totalrecall.reading import Mark, read_log
+from grove_backend_totalrecall.reader import Mark, read_log
 from grove_core import Category, Confidence, LearningStatus, Scope
 
 SEED = """\

@@ -60,13 +60,13 @@ def _open(context: BackendContext) -> MemoryBackend:
 
 
 def _relocate(context: BackendContext, dry_run: bool) -> Sequence[str]:  # noqa: FBT001 - a protocol
-    from grove_backend_markdown.relocating import relocate
+    from grove_backend_markdown.migrate import relocate
 
     return relocate(context, dry_run=dry_run)
 
 
 def _repair(context: BackendContext) -> Sequence[Repair]:
-    from grove_backend_markdown.repairing import repairs
+    from grove_backend_markdown.repair import repairs
 
     return repairs(context)
 

@@ -6,7 +6,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_backend_postgres import statements
-from grove_backend_postgres.connecting import Connection
+from grove_backend_postgres.connection import Connection
 from grove_backend_postgres.faults import DatabaseRefusedError, printable
 from grove_backend_postgres.migrations import (
     POLICIES,

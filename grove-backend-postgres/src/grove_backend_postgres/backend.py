@@ -12,7 +12,7 @@ from attrs import evolve
 
 from grove_backend_postgres.record import Record
 from grove_backend_postgres.store import Store
-from grove_backend_postgres.sync import PATIENCE_SECONDS, Delivered, Line
+from grove_backend_postgres.sync import PATIENCE_SECONDS, Delivered, Sync
 from grove_backend_postgres.team import Team
 from grove_core import (
     BackendContext,
@@ -68,7 +68,7 @@ class PostgresBackend:
         self._clock = clock
         self._paths = self._team.paths
         self._record = Record(self._paths)
-        self._line = Line(self._paths, self._record, clock)
+        self._sync = Sync(self._paths, self._record, clock)
         self._writing: tuple[Store, float] | None = None
         self._hang_up: Callable[[], object] = bool
 
@@ -84,7 +84,7 @@ class PostgresBackend:
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
         """Have the database search where nobody's hook waits, and search here where it cannot."""
-        if self._in_hook or query.is_empty or self._line.pause():
+        if self._in_hook or query.is_empty or self._sync.pause():
             return rule_hits(query, self._record.learnings(), filters)
         try:
             return self._search_there(query, filters)
@@ -96,7 +96,7 @@ class PostgresBackend:
         """Look whether learnings can be kept here, and whether the database answers."""
         from grove_backend_postgres.health import look_at
 
-        return look_at(self._team, self._record, self._line)
+        return look_at(self._team, self._record, self._sync)
 
     def get(self, learning_id: str) -> Learning | None:
         """Fetch a learning of any status, as it is known here."""
@@ -134,7 +134,7 @@ class PostgresBackend:
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
         """Deliver what waits, and take in what is new in the database."""
-        pause = "" if asked else self._line.pause()
+        pause = "" if asked else self._sync.pause()
         if pause:
             return Synchronised(waiting=self._waiting(), fault=pause)
         self._paths.introduce()
@@ -152,12 +152,12 @@ class PostgresBackend:
     def _both_ways(self, seconds: float) -> tuple[Sequence[str], int, str]:
         """Deliver, pull, and deliver what the database turns out to have lost."""
         with self._team.store(seconds, with_vectors=True) as store:
-            first, received, again = self._line.deliver(store), 0, Delivered()
+            first, received, again = self._sync.deliver(store), 0, Delivered()
             fault = first.fault
             try:
-                if not fault or not self._line.pause():
-                    received = self._line.pull(store)
-                    again = self._line.deliver(store)
+                if not fault or not self._sync.pause():
+                    received = self._sync.pull(store)
+                    again = self._sync.deliver(store)
                     store.embed_missing()
             except (BackendError, StorageError) as error:
                 fault = fault or str(error)
@@ -167,7 +167,7 @@ class PostgresBackend:
         waiting = {one.id: one for one in self._record.undelivered()}
         limit = None if filters.limit is None else filters.limit + len(waiting)
         store = self._team.store(_SEARCH_SECONDS, with_vectors=True)
-        with store, self._line.noting_faults():
+        with store, self._sync.noting_faults():
             hits = store.search(query, evolve(filters, limit=limit))
         # One of these may be asked for by its id later. What was found counts more.
         with suppress(BackendError, StorageError):
@@ -180,10 +180,10 @@ class PostgresBackend:
         """Bring what waits to the database; say why one learning is not there now."""
         if self._in_hook:
             return f"it waits for {self._team.label}: hooks do not"
-        if pause := self._line.pause():
+        if pause := self._sync.pause():
             return f"it waits: {pause}"
         store = self._store_for_writing(seconds)
-        why = self._line.deliver(store, patience=min(seconds, PATIENCE_SECONDS) / 2).fault
+        why = self._sync.deliver(store, patience=min(seconds, PATIENCE_SECONDS) / 2).fault
         if learning_id not in self._waiting():
             return ""
         return f"it waits: {why or f'another process delivers to {self._team.label}'}"

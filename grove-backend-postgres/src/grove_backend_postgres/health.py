@@ -7,7 +7,7 @@ from grove_backend_postgres.about import ServerAbout
 from grove_backend_postgres.elsewhere import waiting_elsewhere
 from grove_backend_postgres.faults import DatabaseRefusedError
 from grove_backend_postgres.record import Record
-from grove_backend_postgres.sync import Line
+from grove_backend_postgres.sync import Sync
 from grove_backend_postgres.team import Paths, Team
 from grove_core import BackendError, Health, StorageError
 
@@ -21,14 +21,14 @@ _OTHER_ROLE: Final = (
 )
 
 
-def look_at(team: Team, record: Record, line: Line) -> Health:
+def look_at(team: Team, record: Record, sync: Sync) -> Health:
     """Look whether learnings can be kept here, and whether the database answers."""
     try:
         held = _held_here(team.paths, record)
     except (BackendError, StorageError) as error:
         return Health(ok=False, detail=str(error), location=str(team.paths.folder))
     try:
-        with team.store(_PING_SECONDS) as store, line.noting_faults():
+        with team.store(_PING_SECONDS) as store, sync.noting_faults():
             about = store.about()
     except DatabaseRefusedError as error:
         return Health(ok=False, detail=f"{held}; {error}", location=team.label)

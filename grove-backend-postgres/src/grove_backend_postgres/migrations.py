@@ -11,7 +11,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_backend_postgres import statements
-from grove_backend_postgres.connecting import Connection
+from grove_backend_postgres.connection import Connection
 from grove_backend_postgres.faults import DatabaseRefusedError
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from attrs import evolve
 
 from grove_backend_postgres.outbox import Entry, Outbox, StatusChange, counts, new_learnings
-from grove_backend_postgres.pulling import Pulled
+from grove_backend_postgres.pull import Pulled
 from grove_backend_postgres.team import Paths
 from grove_core import (
     Changes,

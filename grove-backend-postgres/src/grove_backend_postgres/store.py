@@ -7,14 +7,15 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
 
-from grove_backend_postgres import searching, statements
+from grove_backend_postgres import statements
 from grove_backend_postgres.about import ServerAbout, describe
 from grove_backend_postgres.address import Address
-from grove_backend_postgres.connecting import Connection, Row, Transaction
+from grove_backend_postgres.connection import Connection, Row, Transaction
 from grove_backend_postgres.migrations import NOTES, TEXT_SEARCH, VECTORS, Migrator, is_current
 from grove_backend_postgres.outbox import StatusChange, counts
-from grove_backend_postgres.pulling import PAGE, Pulled, pull
+from grove_backend_postgres.pull import PAGE, Pulled, pull
 from grove_backend_postgres.rows import clean, read_all, row_of
+from grove_backend_postgres.search import ALL_ROWS, admitted_by, asked_by, hits_of, most_rows
 from grove_core import (
     BackendError,
     ConfigError,
@@ -117,20 +118,20 @@ class Store:
         """Search the project by full text, tags, files, ticket and, if available, vectors."""
         if not self._has_tables():
             return []
-        admitted, most = searching.admitted_by(filters), searching.most_rows(query, filters)
+        admitted, most = admitted_by(filters), most_rows(query, filters)
         if query.is_empty or TEXT_SEARCH not in self._known():
-            most = most if query.is_empty else searching.ALL_ROWS
+            most = most if query.is_empty else ALL_ROWS
             listed = self._connection.run(
                 lambda sent: sent.send(statements.LISTED, **admitted, most=most)
             )
             return rule_hits(query, read_all(listed).values(), filters)
-        asked = admitted | searching.asked_by(query) | {"most": most} | self._vector_of(query)
+        asked = admitted | asked_by(query) | {"most": most} | self._vector_of(query)
 
         def search(sent: Transaction) -> tuple[list[Row], list[Row]]:
             found = sent.send(statements.FOUND, **asked)
             return found, sent.send(statements.ALIKE, **asked) if "vector" in asked else []
 
-        return searching.hits_of(query, *self._connection.run(search), filters)
+        return hits_of(query, *self._connection.run(search), filters)
 
     def embed_missing(self, most: int = 64) -> int:
         """Make vectors of learnings that have none of the model; nothing without ``embed``."""

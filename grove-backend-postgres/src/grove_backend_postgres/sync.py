@@ -28,7 +28,7 @@ class Delivered(NamedTuple):
     fault: str = ""
 
 
-class Line:
+class Sync:
     """What brings both sides into line; one process at a time."""
 
     def __init__(self, paths: Paths, record: Record, clock: Callable[[], datetime]) -> None:

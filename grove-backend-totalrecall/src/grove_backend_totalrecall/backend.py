@@ -13,7 +13,7 @@ from grove_backend_totalrecall.paths import Paths
 from grove_backend_totalrecall.plugin import TotalRecallSettings, Via
 from grove_backend_totalrecall.record import Record
 from grove_backend_totalrecall.store import Store
-from grove_backend_totalrecall.writing import Writer
+from grove_backend_totalrecall.writer import Writer
 from grove_core import (
     BackendContext,
     BackendError,

@@ -10,9 +10,9 @@ from zlib import crc32
 from grove_backend_totalrecall.contents import Contents, superseded_claims
 from grove_backend_totalrecall.lines import head_of
 from grove_backend_totalrecall.paths import MemoryFile, read_file
-from grove_backend_totalrecall.reading import Entry, Reading, read_log
+from grove_backend_totalrecall.reader import Entry, Reading, read_log
 from grove_backend_totalrecall.record import fold
-from grove_backend_totalrecall.standing import Readings, Texts
+from grove_backend_totalrecall.status import Readings, Texts
 from grove_backend_totalrecall.store import Store
 from grove_core import Changes, fingerprint_of
 

@@ -13,9 +13,9 @@ from attrs import evolve
 from grove_backend_totalrecall.lines import head_of
 from grove_backend_totalrecall.notes import Note
 from grove_backend_totalrecall.paths import MemoryFile
-from grove_backend_totalrecall.reading import Entry
+from grove_backend_totalrecall.reader import Entry
 from grove_backend_totalrecall.record import NOTHING, Recorded
-from grove_backend_totalrecall.standing import (
+from grove_backend_totalrecall.status import (
     EPOCH,
     Copy,
     Marks,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grove_backend_totalrecall.contents import Contents
 from grove_backend_totalrecall.paths import MemoryFile, Paths, read_file
-from grove_backend_totalrecall.reading import Reading, read_log
+from grove_backend_totalrecall.reader import Reading, read_log
 from grove_backend_totalrecall.record import Record
 from grove_core import LearningStatus, fingerprint_of
 

@@ -12,7 +12,7 @@ from core_worlds import events_in
 from world import GIT_IDENTITY
 
 from grove_backend_markdown.backend import MarkdownBackend
-from grove_backend_markdown.repairing import repairs
+from grove_backend_markdown.repair import repairs
 from grove_core import BackendContext, LearningStatus, StorageLayout, event_log
 from grove_core.model.events import Skip
 from grove_core.storage.paths import ProjectPaths

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from grove_backend_postgres.connecting import Row
+from grove_backend_postgres.connection import Row
 from grove_backend_postgres.rows import clean, file_names, parts, read_all
 from grove_core import Filters, Hit, Learning, Query, best_first, rule_relevance
 

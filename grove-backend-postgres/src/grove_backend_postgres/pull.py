@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from attrs import frozen
 
 from grove_backend_postgres import statements
-from grove_backend_postgres.connecting import Row, Transaction
+from grove_backend_postgres.connection import Row, Transaction
 from grove_backend_postgres.rows import read_all
 from grove_core import Learning
 

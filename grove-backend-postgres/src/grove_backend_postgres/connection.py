@@ -108,16 +108,14 @@ class Connection:
     def _once(self, work: Callable[[Transaction], T]) -> T:
         connection = self._open()
         try:
-            with connection.cursor() as cursor:
+            with connection.transaction(), connection.cursor() as cursor:
                 patience = str(int(self._remaining() * 1000) + 1)
                 limits = {"patience": patience, "idle": str(_IDLE_MILLISECONDS)}
                 cursor.execute(statements.BEGIN, {"project": self._project, **limits})
-                done = work(Transaction(cursor, self._project, self._schema))
-            connection.commit()
-        except BaseException:
-            self._roll_back(connection)
-            raise
-        return done
+                return work(Transaction(cursor, self._project, self._schema))
+        finally:
+            if connection.closed:
+                self.close()
 
     def _open(self) -> "psycopg.Connection[DictRow]":
         import psycopg
@@ -141,14 +139,6 @@ class Connection:
             self._timer.daemon = True
             self._timer.start()
         return self._connection
-
-    def _roll_back(self, connection: "psycopg.Connection[DictRow]") -> None:
-        import psycopg
-
-        with suppress(psycopg.Error):
-            connection.rollback()
-        if connection.closed:
-            self.close()
 
     def _may_try_again(self, error: "psycopg.Error", attempt: int) -> bool:
         """Return whether the same may succeed now; raise what says that it never will."""

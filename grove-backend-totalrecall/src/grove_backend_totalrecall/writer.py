@@ -15,7 +15,7 @@ from grove_backend_totalrecall.entry import (
 )
 from grove_backend_totalrecall.health import Fault, write_fault
 from grove_backend_totalrecall.installation import Installation
-from grove_backend_totalrecall.reading import read_log
+from grove_backend_totalrecall.reader import read_log
 from grove_backend_totalrecall.record import StatusChange
 from grove_backend_totalrecall.store import Store
 from grove_core import (

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from grove_backend_totalrecall.lines import Mark
 from grove_backend_totalrecall.paths import MemoryFile
-from grove_backend_totalrecall.reading import Entry, Reading
+from grove_backend_totalrecall.reader import Entry, Reading
 from grove_backend_totalrecall.record import StatusChange
 from grove_core import LearningStatus
 
