@@ -6,6 +6,7 @@ import pytest
 from core_worlds import plugins_with
 
 from grove_core import Insight, Statistics
+from grove_core.cli.stats import ask_for_insights
 from grove_core.model.statistics import GroupStats
 from grove_core.model.usage import Share
 from grove_core.project import Project
@@ -62,7 +63,7 @@ WRONG = {
 @pytest.mark.parametrize(("answer", "words"), WRONG.values(), ids=WRONG)
 def test_a_senseless_answer_is_reported_and_the_others_go_on(make, answer, words):
     plugins = make(lambda _: answer, lambda _: [an_insight("good")])
-    assert kinds(plugins.insights(LOW)) == ["good", "low_hit_category"]
+    assert kinds(ask_for_insights(plugins, LOW)) == ["good", "low_hit_category"]
     (problem,) = plugins.plugins.problems
     assert str(problem).startswith("acme0-dist 1.0 (grove.plugins:acme0): grove_insights: ")
     assert words in problem.detail
@@ -78,7 +79,7 @@ def test_a_plugin_that_raises_or_hangs_is_left_behind(make):
         raise SystemExit(3)
 
     plugins = make(hang, fall, lambda _: [an_insight("good")], seconds=0.02)
-    assert kinds(plugins.insights(LOW)) == ["good", "low_hit_category"]
+    assert kinds(ask_for_insights(plugins, LOW)) == ["good", "low_hit_category"]
     assert [one.detail for one in plugins.plugins.problems] == [
         "took longer than 0.4 seconds",
         "raised SystemExit",

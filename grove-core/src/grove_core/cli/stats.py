@@ -48,7 +48,7 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
     project = invocation.project
     start = None if since is None else parse_time(since, project.now, "--since")
     statistics = project.statistics(start)
-    insights = _insights(project, statistics)
+    insights = ask_for_insights(project, statistics)
     document = statistics_document(statistics, insights)
     title = clean_line(project.root.name, _LONGEST_TITLE) or "grove"
     if html is not None:
@@ -66,7 +66,7 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
     )
 
 
-def _insights(project: Project, statistics: Statistics) -> Sequence[Insight]:
+def ask_for_insights(project: Project, statistics: Statistics) -> Sequence[Insight]:
     """Ask grove itself and the plugins what they see in the numbers."""
     # Plugins are asked in other threads, in which the cache cannot be read.
     statistics = statistics._replace(records=tuple(statistics.records))
