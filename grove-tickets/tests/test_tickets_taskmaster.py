@@ -99,14 +99,6 @@ class TestCurrentTicket:
         assert taskmaster.current_ticket(make_context()) is None
         assert taskmaster.current_ticket(make_context(TASKMASTER_TAG="master")).ticket_id == "1"
 
-    @pytest.mark.parametrize(
-        "content", ["", "[]", "{", '{"master": []}', '{"master": {"tasks": [1, null]}}', "[" * 5000]
-    )
-    def test_broken_files(self, content, write, make_context):
-        write(content)
-        write(content, STATE)
-        assert taskmaster.current_ticket(make_context()) is None
-
 
 class TestConfirm:
     @pytest.mark.parametrize("result", [SUCCESS, FAILURE, None])
