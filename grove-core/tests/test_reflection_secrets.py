@@ -306,9 +306,9 @@ def test_a_secret_beside_the_candidates_is_left_out_and_named():
         TOKEN: 1,
     }
     submission, warnings = without_secrets(parse_submission(json.dumps(sent).encode()), ())
-    used = [(one.id, one.how) for one in submission.learnings_used]
+    used = [(one.id, one.remark) for one in submission.learnings_used]
     assert used == [("cl_a", None), ("cl_b", "it saved an hour")]
-    assert [(one.id, one.why) for one in submission.corrections] == [("cl_c", None)]
+    assert [(one.id, one.remark) for one in submission.corrections] == [("cl_c", None)]
     assert [one.learning_id for one in submission.ratings] == ["cl_d"]
     assert submission.notes == ""
     assert submission.nothing_learned is None

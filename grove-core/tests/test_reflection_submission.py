@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.errors import ReflectionError
-from grove_core.reflection.submission import SUBMISSION_BYTES_MAX, UsedLearning, parse_submission
+from grove_core.reflection.submission import SUBMISSION_BYTES_MAX, Reference, parse_submission
 
 CANDIDATE = {
     "category": "pitfall",
@@ -58,8 +58,8 @@ def test_nothing_learned_needs_a_reason(reason):
 @pytest.mark.parametrize(
     ("sent", "used"),
     [
-        ([{"id": "cl_a1", "how": " saved\n time "}], [UsedLearning(id="cl_a1", how="saved time")]),
-        (["cl_a1", " cl_a2 ", "cl_a1"], [UsedLearning(id="cl_a1"), UsedLearning(id="cl_a2")]),
+        ([{"id": "cl_a1", "how": " saved\n time "}], [Reference(id="cl_a1", remark="saved time")]),
+        (["cl_a1", " cl_a2 ", "cl_a1"], [Reference(id="cl_a1"), Reference(id="cl_a2")]),
         (None, []),
     ],
 )

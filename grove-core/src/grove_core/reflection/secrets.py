@@ -19,7 +19,7 @@ from grove_core.errors import ReflectionError
 from grove_core.model.learning import Rejection
 from grove_core.reflection.candidates import LEARNING_FIELDS
 from grove_core.reflection.data_files import load_toml
-from grove_core.reflection.submission import Submission
+from grove_core.reflection.submission import Reference, Submission
 from grove_core.text import one_line, remove_invisible
 
 _DIGEST_LENGTH: Final = 16
@@ -126,13 +126,17 @@ def without_secrets(
     def safe_ones(texts: Sequence[str], field: str) -> tuple[str, ...]:
         return tuple(one for one in texts if safe(one, field) is not None)
 
-    used = [one for one in submission.learnings_used if safe(one.id, "learnings_used.id")]
-    corrections = [one for one in submission.corrections if safe(one.id, "corrections.id")]
+    def safe_references(
+        every: Sequence[Reference], name: str, remark: str
+    ) -> tuple[Reference, ...]:
+        named = [one for one in every if safe(one.id, f"{name}.id")]
+        return tuple(evolve(one, remark=safe(one.remark, f"{name}.{remark}")) for one in named)
+
     ratings = [one for one in submission.ratings if safe(one.learning_id, "ratings.id")]
     cleaned = evolve(
         submission,
-        learnings_used=tuple(evolve(one, how=safe(one.how, "learnings_used.how")) for one in used),
-        corrections=tuple(evolve(one, why=safe(one.why, "corrections.why")) for one in corrections),
+        learnings_used=safe_references(submission.learnings_used, "learnings_used", "how"),
+        corrections=safe_references(submission.corrections, "corrections", "why"),
         ratings=tuple(ratings),
         notes=safe(submission.notes, "notes") or "",
         nothing_learned=safe(submission.nothing_learned, "nothing_learned"),

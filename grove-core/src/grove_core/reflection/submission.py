@@ -36,19 +36,11 @@ class Rating:
 
 
 @frozen(kw_only=True)
-class UsedLearning:
-    """A learning that the agent says it used."""
+class Reference:
+    """A learning that the agent says it used, and how, or is wrong, and why."""
 
     id: str
-    how: str | None = None
-
-
-@frozen(kw_only=True)
-class Correction:
-    """A learning that the agent says is wrong."""
-
-    id: str
-    why: str | None = None
+    remark: str | None = None
 
 
 @frozen(kw_only=True)
@@ -57,8 +49,8 @@ class Submission:
 
     session_id: str | None = None
     candidates: tuple[Any, ...] = ()
-    learnings_used: tuple[UsedLearning, ...] = ()
-    corrections: tuple[Correction, ...] = ()
+    learnings_used: tuple[Reference, ...] = ()
+    corrections: tuple[Reference, ...] = ()
     ratings: tuple[Rating, ...] = ()
     notes: str = ""
     nothing_learned: str | None = None
@@ -122,8 +114,8 @@ class _Reader:
         return Submission(
             session_id=self._session_id(),
             candidates=candidates,
-            learnings_used=tuple(UsedLearning(id=key, how=how) for key, how in used.items()),
-            corrections=tuple(Correction(id=key, why=why) for key, why in corrected.items()),
+            learnings_used=used,
+            corrections=corrected,
             ratings=tuple(ratings),
             notes=self._notes(),
             nothing_learned=self._nothing_learned(has_candidates=bool(candidates)),
@@ -173,21 +165,22 @@ class _Reader:
         self.problems.append(f"{message} It was ignored, as there are candidates.")
         return None
 
-    def _references(self, name: str, remark_name: str) -> dict[str, str | None]:
+    def _references(self, name: str, remark_name: str) -> tuple[Reference, ...]:
         """Read ids with remarks: objects, or plain ids; in an array, or one alone."""
-        references: dict[str, str | None] = {}
+        references: dict[str, Reference] = {}
         ignored = 0
         for entry in _entries(self._sent.get(name)):
             fields = entry if isinstance(entry, dict) else {"id": entry}
             key = fields.get("id")
             if isinstance(key, str) and is_learning_id(key.strip()):
-                references.setdefault(key.strip(), _remark(fields.get(remark_name)))
+                one = Reference(id=key.strip(), remark=_remark(fields.get(remark_name)))
+                references.setdefault(one.id, one)
             else:
                 ignored += 1
         if ignored:
             form = f'{{"id": "the id of a learning", "{remark_name}": "..."}}'
             self.problems.append(f"{name}: {ignored} ignored; give each as {form}.")
-        return references
+        return tuple(references.values())
 
 
 def _entries(raw: Any) -> list[Any]:  # noqa: ANN401 - any JSON value

@@ -11,7 +11,7 @@ from grove_core.model.learning import Candidate, LearningStatus, Scope
 from grove_core.model.session import EventType, InjectionOutcome, Session
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
-from grove_core.reflection.submission import Correction, UsedLearning
+from grove_core.reflection.submission import Reference
 from grove_core.services.curate import curating
 from grove_core.services.history import find_events
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
@@ -25,13 +25,13 @@ _E = TypeVar("_E", Corrected, Referenced)
 def correct(
     project: Project,
     session_id: str,
-    corrections: Iterable[Correction],
+    corrections: Iterable[Reference],
     written: Mapping[str, Candidate],
     *,
     dry_run: bool = False,
 ) -> tuple[Collection[str], list[str]]:
     """Mark what was superseded, and log it; return what is corrected, and what to warn of."""
-    reasons = {one.id: one.why for one in corrections}
+    reasons = {one.id: one.remark for one in corrections}
     corrected: dict[str, str | None] = {
         name: None for name in reasons if project.library.get(name) is not None
     }
@@ -105,7 +105,7 @@ def unknown_ids(project: Project, session: Session, ids: Iterable[str]) -> list[
 
 
 def mark_used(
-    project: Project, session: Session, used: Sequence[UsedLearning], ticket_id: str | None
+    project: Project, session: Session, used: Sequence[Reference], ticket_id: str | None
 ) -> Session:
     """Record learnings as used, each once; ids that do not exist are passed over."""
     shown = {one.learning_id: one.personal for one in session.injected}
@@ -131,7 +131,7 @@ def mark_used(
 
     after, _ = update_session(project, session, change, cause="reference")
     logged = _logged(project, Referenced, session.id, is_personal)
-    how = {one.id: one.how for one in reversed(used)}
+    how = {one.id: one.remark for one in reversed(used)}
     uses = (
         Referenced(
             ts=project.now,

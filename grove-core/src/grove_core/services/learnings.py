@@ -32,7 +32,7 @@ from grove_core.retrieval.ranking import Ranked
 from grove_core.retrieval.rules import overlaps
 from grove_core.retrieval.terms import terms_of
 from grove_core.services.decay import Aging, examine
-from grove_core.services.history import LoggedEvent, find_events, find_successor
+from grove_core.services.history import find_events, find_successor
 from grove_core.services.result import Line, Part, Result
 from grove_core.stats.decay import DecayAssessment, DecayState
 from grove_core.text import clean_line, counted
@@ -51,6 +51,10 @@ ORDERS: Final[Mapping[str, _Key]] = {
     "hit-rate": lambda _, stats: -1.0 if stats.hit_rate is None else stats.hit_rate,
     "surfaced": lambda _, stats: stats.surfaced,
 }
+
+
+def _soonest_due(one: Aging, _: LearningStats) -> float:
+    return -one.assessment.days_left
 
 
 @frozen(kw_only=True)
@@ -211,12 +215,10 @@ def list_learnings(
     examined = examine(project, kept, usage)
     if stale:
         examined = [one for one in examined if one.assessment.is_stale]
-    examined.sort(key=lambda one: one.learning.timestamp, reverse=True)
-    if stale and order is None:
-        examined.sort(key=lambda one: one.assessment.days_left)
-    else:
-        key = ORDERS[order or "created"]
-        examined.sort(key=lambda one: key(one, usage[one.learning.id]), reverse=True)
+    key = ORDERS[order or "created"] if order or not stale else _soonest_due
+    examined.sort(
+        key=lambda one: (key(one, usage[one.learning.id]), one.learning.timestamp), reverse=True
+    )
     shown = examined[: selection.limit]
     lines: list[Line] = []
     for one in shown:
@@ -248,13 +250,27 @@ def list_learnings(
 
 def list_rejected(project: Project, after: datetime | None, limit: int | None) -> Result:
     """List candidates that were refused, newest first."""
-    found = [
-        _rejected_document(one.event, one)
-        for one in reversed(find_events(project, [Rejected]))
+    found: list[dict[str, Any]] = []
+    for logged in reversed(find_events(project, [Rejected])):
+        event = logged.event
         # Of others' refusals only the numbers are published.
-        if isinstance(one.event, Rejected) and (one.event.summary or one.event.reason)
-        if after is None or one.event.ts > after
-    ]
+        if not isinstance(event, Rejected) or not (event.summary or event.reason):
+            continue
+        # The digest in the log is the candidate's, and lets nothing pass. A log comes with a clone,
+        # so its texts are cleaned.
+        is_secret = event.stage == Stage.SECRET.value
+        if after is None or event.ts > after:
+            found.append(
+                {
+                    "at": event.ts,
+                    "session_id": clean_line(event.session_id, _LONGEST),
+                    "summary": WITHHELD if is_secret else clean_line(event.summary, _LONGEST),
+                    "tags": [clean_line(tag, _LONGEST) for tag in event.tags],
+                    "stage": clean_line(event.stage, _LONGEST),
+                    "reason": clean_line(event.reason, _LONGEST),
+                    "personal": logged.personal,
+                }
+            )
     shown = found[:limit]
     lines: list[Line] = []
     for one in shown:
@@ -266,21 +282,6 @@ def list_rejected(project: Project, after: datetime | None, limit: int | None) -
         lines.append((f"{len(shown)} of {counted(len(found), 'refusal')} shown.", "dim"))
     document = {"count": len(shown), "total": len(found), "rejected": shown}
     return Result(document=document, lines=lines)
-
-
-def _rejected_document(event: Rejected, logged: LoggedEvent) -> dict[str, Any]:
-    """Describe a refusal; a log comes with a clone, so its texts are cleaned."""
-    # The digest in the log is the candidate's, and lets nothing pass.
-    is_secret = event.stage == Stage.SECRET.value
-    return {
-        "at": event.ts,
-        "session_id": clean_line(event.session_id, _LONGEST),
-        "summary": WITHHELD if is_secret else clean_line(event.summary, _LONGEST),
-        "tags": [clean_line(tag, _LONGEST) for tag in event.tags],
-        "stage": clean_line(event.stage, _LONGEST),
-        "reason": clean_line(event.reason, _LONGEST),
-        "personal": logged.personal,
-    }
 
 
 # --- search ---------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, read_enum
 from grove_core.reflection.pipeline import PassedCandidate, fingerprint, learning_from
 from grove_core.reflection.secrets import find_leak, without_secrets
-from grove_core.reflection.submission import Submission, UsedLearning, parse_submission
+from grove_core.reflection.submission import Reference, Submission, parse_submission
 from grove_core.services.candidates import evaluate_candidates, gather_known
 from grove_core.services.curate import Curator
 from grove_core.services.feedback import correct, mark_used, unknown_ids
@@ -188,7 +188,7 @@ class _Work:
         """Step the gate, and remember what was written and used."""
         shown = (one.learning_id for one in self._session.injected)
         words = {word.strip(".,;:()[]`'\"") for word in self._sent.notes.split()}
-        named = (UsedLearning(id=one) for one in shown if one in words)
+        named = (Reference(id=one) for one in shown if one in words)
         used = (*self._sent.learnings_used, *named)
         after, _ = update_session(self._project, self._session, self._change, cause="reflection")
         self._session = mark_used(self._project, after, used, self._ticket_id)

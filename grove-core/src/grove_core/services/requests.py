@@ -14,7 +14,7 @@ from grove_core.model.ticket import Ticket
 from grove_core.project import Project
 from grove_core.reflection.schema import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
-from grove_core.reflection.submission import UsedLearning
+from grove_core.reflection.submission import Reference
 from grove_core.services.feedback import mark_used, unknown_ids
 from grove_core.services.reflect import refuse_secrets
 from grove_core.services.result import Result
@@ -152,7 +152,7 @@ def refer(project: Project, session: Session, ids: Sequence[str], how: str | Non
         remark = None
     unknown = unknown_ids(project, session, dict.fromkeys(ids))
     names = [one for one in dict.fromkeys(ids) if one not in unknown]
-    used = [UsedLearning(id=one, how=remark) for one in names]
+    used = [Reference(id=one, remark=remark) for one in names]
     mark_used(project, session, used, ticket_of(session.gate))
     document: dict[str, Any] = {"session_id": session.id, "referenced": names, "unknown": unknown}
     if unknown:
