@@ -24,7 +24,7 @@ def home(tmp_path_factory):
 def watched(home):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GROVE_HOME", str(home))
-        noted = home / "noted-paths"
+        noted = home / "noted-names"
         noted.write_text("\n".join(["mark", *NOTED, ""]), encoding="utf-8")
         prefilter = Prefilter(home / "cache")
         prefilter.watch_files(SESSION, noted)

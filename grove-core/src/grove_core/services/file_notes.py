@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from grove_core.hosts.contract import HookInput
     from grove_core.project import Project
 
-_LIST: Final = "noted-paths"
+_LIST: Final = "noted-names"
 _LONGEST_SUMMARY: Final = 200
 _LONGEST_PATH: Final = 100
 _HEAD: Final = (
