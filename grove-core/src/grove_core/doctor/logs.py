@@ -1,7 +1,6 @@
 """Event logs, the logs of faults, and what is derived from them."""
 
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -19,7 +18,6 @@ from grove_core.text import is_conflict_marker
 
 _MOST_LINES: Final = 10
 _PORTION: Final = 20_000
-_TAIL_BYTES: Final = 1024 * 1024
 _CRASH: Final = re.compile(r"(?P<time>\S+) session=\S+ hook=(?P<text>\S+ .*)")
 _ERROR: Final = re.compile(r"(?P<time>\S+) ERROR (?P<text>.*)")
 
@@ -107,18 +105,12 @@ def errors(examination: Examination) -> Iterator[CheckResult]:
 
 def _latest(path: Path, pattern: re.Pattern[str], since: datetime) -> Iterator[str]:
     """Describe the last fault in a log, if it is young enough; tracebacks are indented."""
-    for line in reversed([*_tail(path.with_name(f"{path.name}.1")), *_tail(path)]):
+    logs = [one for one in (path.with_name(f"{path.name}.1"), path) if one.is_file()]
+    text = "\n".join(one.read_text(encoding="utf-8", errors="replace") for one in logs)
+    for line in reversed(text.splitlines()):
         found = pattern.fullmatch(line)
         if found is not None:
             with suppress(ValueError):
                 if parse_instant(found["time"]) >= since:
                     yield f"in all projects, the last at {found['time']}: {found['text']}"
                 return
-
-
-def _tail(path: Path) -> Sequence[str]:
-    if not path.is_file():
-        return ()
-    with path.open("rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
-        return file.read(_TAIL_BYTES).decode("utf-8", "replace").splitlines()
