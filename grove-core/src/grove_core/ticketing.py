@@ -151,7 +151,13 @@ class TicketSystems:
         self._context = context
         self._rules = rules
         self._settings = settings
-        self._patterns = _read_patterns(patterns, rules)
+        self._patterns: Sequence[TicketPattern] = ()
+        if patterns:  # most configurations have none, and hooks import what they need
+            from grove_core.ticket_patterns import read_patterns
+
+            # A name that is switched off is so whatever defines it.
+            off = {name for name, is_on in rules.overrides.items() if is_on is False}
+            self._patterns = [one for one in read_patterns(patterns) if one.name not in off]
         self._elsewhere: dict[str, Sequence[TicketSystem]] = {}
 
     @cached_property
@@ -347,15 +353,3 @@ class TicketSystems:
         self, provided: Contribution[Any], context: ProjectContext | None = None
     ) -> ProjectContext:
         return evolve(context or self._context, settings=self._settings.get(provided.name))
-
-
-def _read_patterns(
-    patterns: Sequence[Mapping[str, Any]], rules: TicketRules
-) -> "Sequence[TicketPattern]":
-    """Read the patterns; most configurations have none, and hooks import what they need."""
-    if not patterns:
-        return ()
-    from grove_core.ticket_patterns import read_patterns
-
-    # A name that is switched off is so whatever defines it.
-    return [one for one in read_patterns(patterns) if rules.overrides.get(one.name) is not False]

@@ -24,7 +24,6 @@ from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
 
 if TYPE_CHECKING:
     from grove_core.project import Project
-    from grove_core.ticketing import TicketSystem
 
 DIFF_SECONDS: Final = 5.0
 # Bounds of what is read and kept: beyond them a file counts by its size and time alone, and a file
@@ -45,23 +44,17 @@ def with_environment(project: "Project", session: Session, *, look: bool = False
     active = project.tickets(session.cwd, session.id).active()
     detection = active.detection if active is not None else None
     marker = detection.marker if detection is not None else ""
+    mode = project.config.gate.session
+    applies = mode is SessionGate.ALWAYS or (
+        mode is SessionGate.INITIALIZED and project.files.initialised
+    )
     return evolve(
         session,
-        session_mode=_applies(project, active),
+        session_mode=applies and active is not None and active.probe.per_session,
         ticket_marker=marker,
         observed=project.plugins.observe_the_gate(),
         environment=fingerprint(root, home, marker),
     )
-
-
-def _applies(project: "Project", active: "TicketSystem | None") -> bool:
-    """Return whether no ticket system is active and the configuration allows session mode here."""
-    mode = project.config.gate.session
-    if mode is SessionGate.NEVER:
-        return False
-    if mode is SessionGate.INITIALIZED and not project.files.initialised:
-        return False
-    return active is not None and active.probe.per_session
 
 
 def ignored_paths(project: "Project") -> tuple[str, ...]:
