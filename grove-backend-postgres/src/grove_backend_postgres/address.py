@@ -115,16 +115,10 @@ def _place_in(environment: Mapping[str, str], given: Mapping[str, str]) -> dict[
 
 
 def _of_keywords(text: str) -> dict[str, str] | None:
-    found: dict[str, str] = {}
-    place = 0
-    while place < len(text.rstrip()):
-        one = _KEYWORD.match(text, place)
-        if one is None:
-            return None
-        value = one[3] if one[2] is None else one[2]
-        found[one[1]] = _ESCAPED.sub(r"\1", value)
-        place = one.end()
-    return found or None
+    pairs = _KEYWORD.findall(text)
+    is_all = not _KEYWORD.sub("", text).strip()
+    values = {name: _ESCAPED.sub(r"\1", quoted or plain) for name, quoted, plain in pairs}
+    return values if values and is_all else None
 
 
 def _of_url(text: str) -> dict[str, str] | None:
