@@ -239,6 +239,11 @@ def printed(tmp_path_factory):
     found["grove tickets"].append(project.json("tickets"))
     found["grove tickets match"] = [project.json("tickets", "match", "tissue status shop-7 closed")]
     curate(project, found, learning_id)
+    words = ("--why", "Sums of floats were off by a cent in March.")
+    found["grove add"] = [project.json("add", "Prices are whole cents everywhere", *words)]
+    project.environment["EDITOR"] = "sed -i s/active/archived/"
+    found["grove rm"] = []  # as `grove maintain archive`
+    found["grove edit"] = [project.json("edit", found["grove add"][0]["id"])]
     found["grove show"] = [project.json("show", learning_id)]
     rated = [{"id": learning_id, "useful": True}, {"id": "cl_nobody", "useful": True}, 3]
     found["grove review"] = [

@@ -27,6 +27,9 @@ _STDOUT_CLOSED: Final = "standard output is closed; send it to /dev/null to see 
 GROUPS: Final = {
     "Every day": {
         "status": "Show the project, the gate, the backends and what waits.",
+        "add": "Write a learning down yourself.",
+        "edit": "Open a learning in your editor.",
+        "rm": "Archive learnings that do not hold any more.",
         "search": "Search the learnings of this project and your own.",
         "list": "List learnings, with how they have fared.",
         "show": "Show one learning in full.",
@@ -75,7 +78,10 @@ COMMANDS: Final = {
 _PANELS: Final = [{"name": name, "commands": [*lines]} for name, lines in GROUPS.items()]
 # Of commands whose module has another name.
 _TARGETS: Final = {
+    "add": "by_hand:command",
+    "edit": "by_hand:edit_command",
     "import": "import_:command",
+    "rm": "by_hand:rm_command",
     "clean": "sessions:clean_command",
     "debug": "inspect:debug_command",
     "observe": "reflect:observe_command",

@@ -119,7 +119,7 @@ def _checks(project: Project, session: Session, known: Known) -> list[CheckStage
         CheckStage(stage=Stage.ROUTING, check=lambda one: check_routing(project, one.scope)),
         CheckStage(
             stage=Stage.WRITE_GATE,
-            check=lambda one: _check_by_write_gate(project, one),
+            check=lambda one: check_by_write_gate(project, one),
             warns=mode is WriteGateMode.WARN,
         ),
     ]
@@ -128,7 +128,8 @@ def _checks(project: Project, session: Session, known: Known) -> list[CheckStage
     ]
 
 
-def _check_by_write_gate(project: Project, candidate: Candidate) -> Rejection | None:
+def check_by_write_gate(project: Project, candidate: Candidate) -> Rejection | None:
+    """Ask the write gate, whatever its mode."""
     try:
         from grove_core.reflection.write_gate import evaluate
 

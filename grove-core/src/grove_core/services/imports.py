@@ -12,7 +12,7 @@ from attrs import asdict, evolve, frozen
 
 from grove_core.errors import GroveError, StorageError
 from grove_core.identifiers import new_learning_id
-from grove_core.interchange.entries import Entry, left_out
+from grove_core.interchange.entries import Entry, complete, left_out
 from grove_core.interchange.jsonl import read_jsonl
 from grove_core.interchange.markdown import read_document
 from grove_core.interchange.older_grove import read_older_learnings
@@ -20,6 +20,7 @@ from grove_core.model.events import Restored
 from grove_core.model.learning import (
     SUMMARY_LENGTH_MAX,
     Candidate,
+    Criterion,
     Learning,
     LearningStatus,
     Rejection,
@@ -31,7 +32,7 @@ from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, readable_parts
 from grove_core.reflection.pipeline import WITHHELD, fingerprint, learning_from
 from grove_core.reflection.secrets import objection_to
-from grove_core.services.candidates import check_by_plugins
+from grove_core.services.candidates import check_by_plugins, check_by_write_gate
 from grove_core.services.feedback import correct
 from grove_core.services.result import Line, Result
 from grove_core.services.storing import alone, check_routing, deliver_outbox, store_learning
@@ -44,6 +45,7 @@ Progress = Callable[[str, int], Callable[[], None]]
 
 IMPORT_SESSION: Final = "import"
 """The session of imported learnings whose source names none."""
+_BY_HAND: Final = "by-hand"
 _LISTED: Final = 20
 _SHOWN: Final = 80
 _LONGEST_PATH: Final = 4_096
@@ -390,3 +392,41 @@ def _warnings(refused: Sequence[Outcome]) -> Iterator[str]:
     for said, at in places.items():
         more = f" and {len(at) - _LISTED} more" if len(at) > _LISTED else ""
         yield f"{', '.join(at[:_LISTED])}{more}: {said}"
+
+
+# --- by hand --------------------------------------------------------------------------------------
+
+
+def add_learning(project: Project, fields: Mapping[str, Any], *, dry_run: bool) -> Result:
+    """Store a learning that a person has written; the write gate only gives a hint."""
+    completed = {"criteria_met": [Criterion.STABLE_FACT.value], **fields}
+    notes = complete(completed)
+    entry = Entry(line=1, fields=completed, session_id=_BY_HAND, notes=tuple(notes))
+    one = _Importer(project, [entry]).evaluate("", entry, Scope.PROJECT)
+    if (learning := one.imported) is None:
+        reason = one.reason or f"{one.existing_id} says it already"
+        return Result.failed(f"not stored: {reason}")
+    if (hint := check_by_write_gate(project, learning)) is not None:
+        one = evolve(one, notes=(*one.notes, f"an agent's would be refused: {hint.reason}"))
+    if not dry_run:
+        one = _store(project, one, learning, _BY_HAND)
+        deliver_outbox(project)
+    if one.state == _REFUSED:
+        return Result.failed(one.reason)
+    verb = "would be stored as" if dry_run else "queued" if one.waits else "stored"
+    return Result(
+        document={
+            "id": learning.id,
+            "summary": one.summary,
+            "backend": one.backend or None,
+            "waits": one.waits,
+            "notes": one.notes,
+            "dry_run": dry_run,
+        },
+        lines=[
+            f"{verb} {learning.id}",
+            f"  {one.summary}",
+            *((f"  {note}", "dim") for note in one.notes),
+        ],
+        ids=[learning.id],
+    )

@@ -1,0 +1,121 @@
+"""``grove add``, ``edit`` and ``rm``: what a person does with a learning."""
+
+import re
+from pathlib import Path
+
+import rich_click as click
+
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.options import dry_run_option
+from grove_core.cli.result import Result
+from grove_core.cli.suggestions import active_ids, learning_ids
+from grove_core.errors import GroveError, LearningNotFoundError
+from grove_core.model.learning import Category, Scope
+from grove_core.project import Project
+from grove_core.services.curate import Curator
+from grove_core.services.imports import add_learning
+from grove_core.services.reflect import refuse_secrets
+from grove_core.storage import files
+
+
+@click.command("add")
+@click.argument("summary")
+@click.option("--why", required=True, help="What happened, where, and what to do: 20 characters.")
+@click.option(
+    "--category",
+    type=click.Choice([one.value for one in Category]),
+    default=Category.CONVENTION.value,
+    show_default=True,
+    help="Of which kind it is.",
+)
+@click.option("--tag", "tags", multiple=True, help="A topic; may be repeated.")
+@click.option("--file", "paths", multiple=True, help="A file it is about; may be repeated.")
+@click.option(
+    "--scope",
+    type=click.Choice([one.value for one in Scope if one is not Scope.EPHEMERAL]),
+    default=Scope.PROJECT.value,
+    show_default=True,
+    help="Whose it is.",
+)
+@dry_run_option
+@grove_command
+def command(  # noqa: PLR0913 - one for each option
+    invocation: Invocation,
+    *,
+    summary: str,
+    why: str,
+    category: str,
+    tags: tuple[str, ...],
+    paths: tuple[str, ...],
+    scope: str,
+    dry_run: bool,
+) -> Result:
+    """Write a learning down yourself.
+
+    grove add "Prices are kept in cents" --why "Sums of floats were off by a cent in March" --file
+    shop/price.py
+
+    It passes the same checks as an agent's; what the write gate would say of it is only a hint.
+    """
+    fields = {
+        "summary": summary,
+        "detail": why,
+        "category": category,
+        "tags": list(tags),
+        "context_files": list(paths),
+        "scope": scope,
+    }
+    return add_learning(invocation.project, fields, dry_run=dry_run)
+
+
+@click.command("rm")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=active_ids)
+@click.option("--reason", required=True, help="Why it does not hold any more.")
+@dry_run_option
+@grove_command
+def rm_command(
+    invocation: Invocation, *, ids: tuple[str, ...], reason: str, dry_run: bool
+) -> Result:
+    """Archive learnings: no session is shown them until they are restored."""
+    refuse_secrets(invocation.project, reason, "--reason")
+    return Curator(invocation.project, dry_run=dry_run).archive(ids, reason)
+
+
+@click.command("edit")
+@click.argument("learning_id", metavar="ID", shell_complete=learning_ids)
+@grove_command
+def edit_command(invocation: Invocation, *, learning_id: str) -> Result:
+    """Open the file that holds a learning in $EDITOR, and look at it afterwards.
+
+    An edit that loses the learning, or changes its status, is named, and can be taken back.
+    """
+    project = invocation.project
+    before = project.library.get(learning_id)
+    if before is None:
+        raise LearningNotFoundError(f"no learning has the id {learning_id}")
+    path = _file_of(project, learning_id)
+    text = files.read_text(path)
+    click.edit(filename=str(path))
+    after = project.elsewhere(project.root).library.get(learning_id)
+    changed = files.read_text(path) != text
+    wrong = []
+    if after is None or after.hit.learning.status is not before.hit.learning.status:
+        lost = "is not found any more" if after is None else "has another status"
+        wrong.append(f"{learning_id} {lost}: git checkout {path}, or edit it again")
+    return Result(
+        document={"id": learning_id, "path": path, "changed": changed, "warnings": wrong},
+        lines=[f"{'changed' if changed else 'as before'}  {path}"],
+        ids=[learning_id] if changed else [],
+        exit_code=1 if wrong else 0,
+        warnings=wrong,
+    )
+
+
+def _file_of(project: Project, learning_id: str) -> Path:
+    """Find the text file that holds an entry."""
+    heading = re.compile(rf"^#+ .*{re.escape(learning_id)}\b", re.MULTILINE)
+    for source in project.library.sources() or ():
+        for path in sorted(source.glob("*.md")) if source.is_dir() else [source]:
+            if path.suffix == ".md" and heading.search(files.read_text(path) or ""):
+                return path
+    raise GroveError(f"{learning_id} is in no text file that can be edited here")

@@ -1,0 +1,60 @@
+"""`grove add`, `edit` and `rm`: what a person does with a learning."""
+
+import pytest
+
+SUMMARY = "Prices are kept in whole cents everywhere"
+WHY = "Sums of floats were off by a cent in March; shop/price.py formats them at the edge."
+
+
+@pytest.fixture
+def shop(world):
+    world.initialise()
+    return world
+
+
+def added(world, summary=SUMMARY, why=WHY, *words, code=0):
+    done = world.grove("add", summary, "--why", why, "--json", *words)
+    assert done.code == code, done.stderr
+    return done.json
+
+
+def edit(world, script, learning_id):
+    """An editor that a person has: sed."""
+    return world.grove("edit", learning_id, EDITOR=f"sed -i {script}")
+
+
+def test_a_person_adds_edits_and_archives(shop):
+    words = ("--file", "shop/price.py", "--category", "domain", "--tag", "prices")
+    assert added(shop, SUMMARY, WHY, "--dry-run", *words)["dry_run"]
+    assert shop.grove("list", "--json").json["count"] == 0
+    learning_id = added(shop, SUMMARY, WHY, *words)["id"]
+    shown = shop.grove("show", learning_id, "--json").json
+    assert (shown["summary"], shown["detail"], shown["category"]) == (SUMMARY, WHY, "domain")
+    assert (shown["context_files"], shown["tags"]) == (["shop/price.py"], ["prices"])
+    assert edit(shop, "s/March/April/", learning_id).code == 0
+    assert "April" in shop.grove("show", learning_id, "--json").json["detail"]
+    done = shop.grove("rm", learning_id, "--reason", "prices are decimals now")
+    assert done.code == 0
+    assert shop.grove("list", "--json").json["count"] == 0
+    assert edit(shop, "s/April/May/", "cl_nothing").code == 1
+
+
+def test_what_cannot_be_kept_is_said(shop):
+    added(shop)
+    assert "says it already" in added(shop, code=1)["error"]
+    assert "give 10 to 200" in added(shop, "short", code=1)["error"]
+    token = "ghp_" + "a1B2" * 9
+    assert (
+        "secret" in added(shop, "The staging token is this one", f"It is {token}.", code=1)["error"]
+    )
+    # The write gate gives a person a hint, and no more.
+    vague = added(shop, "Always write good code with care", "It is important to write good code.")
+    assert any("an agent's would be refused" in note for note in vague["notes"])
+
+
+def test_an_edit_that_loses_the_learning_is_named(shop):
+    learning_id = added(shop)["id"]
+    done = edit(shop, "s/active/archived/", learning_id)
+    assert (done.code, "has another status" in done.stderr) == (1, True)
+    done = edit(shop, "s/###/Gone/", learning_id)
+    assert (done.code, "is not found any more" in done.stderr) == (1, True)
