@@ -130,6 +130,7 @@ def test_the_same_submission_twice_writes_nothing_twice():
             | st.text(max_size=5)
             | st.dictionaries(st.text(max_size=3), st.none(), max_size=2),
         ),
+        min_size=1,
         max_size=8,
     )
 )

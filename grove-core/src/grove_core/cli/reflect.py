@@ -14,8 +14,8 @@ from grove_core.errors import ReflectionError
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.gate import SkipDecider
 from grove_core.reflection.schema import submission_schema
-from grove_core.reflection.submission import SUBMISSION_BYTES_MAX
-from grove_core.services.reflect import read_submission, submit, try_out
+from grove_core.reflection.submission import SUBMISSION_BYTES_MAX, parse_submission
+from grove_core.services.reflect import submit, try_out
 from grove_core.services.requests import brief, observe, read_remark, refer, skip
 
 
@@ -61,7 +61,7 @@ def command(
     if wants_brief:
         invocation, session = find_session(invocation, session_id)
         return brief(invocation.project, session)
-    submission = read_submission(_read(path))
+    submission = parse_submission(_read(path))
     invocation, session = find_session(invocation, session_id or submission.session_id)
     if dry_run:
         return try_out(invocation.project, session, submission)

@@ -71,7 +71,13 @@ def parse_submission(data: bytes) -> Submission:
         reader.problems.append(
             "Only the first JSON value was read; put all candidates into one array."
         )
-    return reader.read()
+    submission = reader.read()
+    if not submission.candidates and submission.nothing_learned is None:
+        raise ReflectionError(
+            "the submission holds no candidate; submit at least one, or"
+            ' {"nothing_learned": "the reason"} (see grove reflect --schema)'
+        )
+    return submission
 
 
 def _decode(data: bytes) -> str:

@@ -110,10 +110,11 @@ def _result(
 
 
 def _reflect(project: "Project", arguments: Arguments) -> "Result":
+    from grove_core.reflection.submission import parse_submission
     from grove_core.services.overview import find_session
-    from grove_core.services.reflect import read_submission, submit
+    from grove_core.services.reflect import submit
 
-    submission = read_submission(json.dumps(arguments).encode())
+    submission = parse_submission(json.dumps(arguments).encode())
     project, session = find_session(project, submission.session_id)
     return submit(project, session, submission)
 

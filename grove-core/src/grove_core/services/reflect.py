@@ -34,7 +34,7 @@ from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, read_enum
 from grove_core.reflection.pipeline import PassedCandidate, fingerprint, learning_from
 from grove_core.reflection.secrets import find_leak, without_secrets
-from grove_core.reflection.submission import Reference, Submission, parse_submission
+from grove_core.reflection.submission import Reference, Submission
 from grove_core.services.candidates import evaluate_candidates, gather_known
 from grove_core.services.curate import Curator
 from grove_core.services.feedback import correct, mark_used, unknown_ids
@@ -58,17 +58,6 @@ class _Stored:
     learning: Learning
     receipt: Receipt
     notes: tuple[str, ...] = ()
-
-
-def read_submission(data: bytes) -> Submission:
-    """Read a submission, which must say something."""
-    submission = parse_submission(data)
-    if not submission.candidates and submission.nothing_learned is None:
-        raise ReflectionError(
-            "the submission holds no candidate; submit at least one, or"
-            ' {"nothing_learned": "the reason"} (see grove reflect --schema)'
-        )
-    return submission
 
 
 def refuse_secrets(project: Project, text: str | None, field: str) -> None:
