@@ -21,13 +21,14 @@ TOOLS_VARIABLE: Final = "GROVE_TOOLS"
 CONTEXT_LIMIT: Final = 9_000
 """Characters. Longer context is put into a file of which the agent sees only the beginning."""
 
+FILE_TOOLS: Final = ("Read", "Edit", "Write", "MultiEdit", "NotebookEdit")
+"""Those that touch one file; ``hooks/fast.py`` goes the full way for them."""
+
 _ENVIRONMENT_FILE_VARIABLE: Final = "CLAUDE_ENV_FILE"
 _NOTIFICATION_PREFIX: Final = "<task-notification>"
 _MOST_DIGITS: Final = 9
 
-_EDITING_TOOLS: Final = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
-# What ``hooks/fast.py`` goes the full way for.
-_FILE_TOOLS: Final = _EDITING_TOOLS | {"Read"}
+_EDITING_TOOLS: Final = frozenset(FILE_TOOLS) - {"Read"}
 _EDITED_FILE_FIELDS: Final = ("file_path", "notebook_path")
 _TRANSCRIPT_SCAN_LIMIT: Final = 64 * 1024 * 1024
 
@@ -198,7 +199,7 @@ def _tool_result(event: HookEvent, payload: Mapping[str, Any]) -> ToolResult | N
 
 
 def _touched_file(event: HookEvent, payload: Mapping[str, Any], cwd: str) -> str:
-    if event is not HookEvent.POST_TOOL_USE or _text(payload, "tool_name") not in _FILE_TOOLS:
+    if event is not HookEvent.POST_TOOL_USE or _text(payload, "tool_name") not in FILE_TOOLS:
         return ""
     path = _edited_file(payload.get("tool_input"))
     is_known = path.startswith("/") or (path and cwd)

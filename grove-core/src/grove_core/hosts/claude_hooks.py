@@ -5,14 +5,14 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from grove_core.hosts.claude_code import PLUGIN_ROOT_VARIABLE, event_name
+from grove_core.hosts.claude_code import FILE_TOOLS, PLUGIN_ROOT_VARIABLE, event_name
 from grove_core.hosts.contract import Answer, HookEvent
 from grove_core.model.value import frozen
 
 SHELL_TOOL: Final = "Bash"
 OTHER_TOOLS: Final = "TaskUpdate|TodoWrite|mcp__.*"
 # One entry of its own, so that these are exact names and no regular expression.
-FILE_TOOLS: Final = "Read|Edit|Write|MultiEdit|NotebookEdit"
+_FILE_TOOLS: Final = "|".join(FILE_TOOLS)
 ALLOW_RULE: Final = "Bash(grove *)"
 # Each condition that fits starts the hook again, side by side; more than these cost more than one
 # hook without any.
@@ -71,7 +71,7 @@ SLOTS: Final = (
     HookSlot(HookEvent.SESSION_START, 15),
     HookSlot(HookEvent.USER_PROMPT_SUBMIT, 15, fields=("prompt",)),
     HookSlot(HookEvent.PRE_TOOL_USE, 25, _TOOLS, _CALL),
-    HookSlot(HookEvent.POST_TOOL_USE, 15, (*_TOOLS, FILE_TOOLS), (*_CALL, "tool_response")),
+    HookSlot(HookEvent.POST_TOOL_USE, 15, (*_TOOLS, _FILE_TOOLS), (*_CALL, "tool_response")),
     HookSlot(HookEvent.POST_TOOL_USE_FAILURE, 15, _TOOLS, (*_CALL, "error")),
     HookSlot(HookEvent.TASK_COMPLETED, 15, fields=_TASK),
     HookSlot(HookEvent.STOP, 25, fields=("stop_hook_active", "background_tasks")),

@@ -10,9 +10,13 @@ from grove_core import __version__
 from grove_core.clock import now_utc
 from grove_core.errors import StorageError
 from grove_core.hooks import dispatch, fast, stops
-from grove_core.hosts.claude_code import PROCESS_ID_VARIABLE, SESSION_ID_VARIABLE, TOOLS_VARIABLE
-from grove_core.hosts.claude_hooks import (
+from grove_core.hosts.claude_code import (
     FILE_TOOLS,
+    PROCESS_ID_VARIABLE,
+    SESSION_ID_VARIABLE,
+    TOOLS_VARIABLE,
+)
+from grove_core.hosts.claude_hooks import (
     answer_text,
     event_of,
     is_fault,
@@ -31,7 +35,6 @@ Send = Callable[[str, bool], None]
 """Gives the client a text, and whether it is a fault."""
 
 _RESULTS: Final = (HookEvent.POST_TOOL_USE, HookEvent.POST_TOOL_USE_FAILURE)
-_FILE_TOOLS: Final = frozenset(FILE_TOOLS.split("|"))
 _MOST_CALLS: Final = 1_000
 
 
@@ -136,7 +139,7 @@ class Hooks:
             return False
         is_known = use_id in self._calls
         self._calls.pop(use_id, None)
-        return event in _RESULTS and not is_known and payload.get("tool_name") not in _FILE_TOOLS
+        return event in _RESULTS and not is_known and payload.get("tool_name") not in FILE_TOOLS
 
 
 def _give(answer: Answer, send: Send) -> None:
