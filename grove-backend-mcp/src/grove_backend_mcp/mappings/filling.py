@@ -98,7 +98,7 @@ def _with_query(arguments: Sequence[Property]) -> Filled | None:
             limits = [one for one in arguments if _joined(one) in ARGUMENTS["limits"]]
             known = {one.name: "{limit}" for one in limits if one.takes("integer", "number")}
             value = "{query}" if query.takes("string") else ["{query}"]
-            return _filled(arguments, query, {**known, query.name: value})
+            return _filled(arguments, query, {query.name: value, **known})
         break
     return None
 
