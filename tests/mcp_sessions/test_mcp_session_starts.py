@@ -145,5 +145,5 @@ def test_a_start_loads_nothing_that_talks_to_a_server(memory):
     assert ORDERS in done.stdout
     loaded = done.stderr.split()
     assert "grove_backend_mcp.backend" in loaded
-    talking = {"grove_backend_mcp.client", "ssl", "socket"}
+    talking = {"grove_backend_mcp.client", "grove_backend_mcp.mappings.mapping", "ssl", "socket"}
     assert sorted(talking & set(loaded)) == []

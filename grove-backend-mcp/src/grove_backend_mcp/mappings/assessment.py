@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from attrs import asdict, evolve, field, frozen
 from attrs.validators import instance_of, optional
 
-from grove_backend_mcp.mappings.mapping import ServerMapping
 from grove_backend_mcp.servers import ServerEntry
 from grove_core import BackendContext, StorageError, format_instant, parse_instant, replace_text
 
 if TYPE_CHECKING:
+    # Hooks read what is known of a server, and need nothing of its mapping.
     from grove_backend_mcp.client import Connection
+    from grove_backend_mcp.mappings.mapping import ServerMapping
 
 _MOST_BYTES: Final = 256 * 1024
 _VERSION: Final = 1
@@ -28,7 +29,7 @@ class Abilities(NamedTuple):
     searches: bool = True
 
 
-def abilities_of(mapping: ServerMapping) -> Abilities:
+def abilities_of(mapping: "ServerMapping") -> Abilities:
     """Return what a server can do."""
     return Abilities(
         *(one is not None for one in (mapping.update, mapping.listing, mapping.search))
@@ -97,7 +98,7 @@ def keep_assessment(
     context: BackendContext,
     entry: ServerEntry,
     connection: "Connection",
-    mapping: ServerMapping,
+    mapping: "ServerMapping",
     now: datetime,
     *,
     is_probe: bool = False,
