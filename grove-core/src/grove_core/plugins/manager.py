@@ -343,9 +343,15 @@ class Plugins:
 
     def _load(self, plugin: Plugin) -> None:
         """Load one plugin; whatever it does wrong ends in the report."""
-        started = time.perf_counter()
+        started, seconds = time.perf_counter(), self._limits.load
         try:
-            self._import(plugin)
+            importing = partial(import_target, plugin.target)
+            plugin.instance, api = call_limited(importing, seconds, self._deadline)
+            self._check_api(plugin, api)
+            # Looking through an object can run its code, too.
+            registering = partial(self._register, plugin)
+            for what, detail in call_limited(registering, seconds, self._deadline):
+                self._report(plugin, what, detail)
             plugin.state = PluginState.ACTIVE
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             refused = isinstance(error, _RefusedError | pluggy.PluginValidationError)
@@ -354,10 +360,7 @@ class Plugins:
             plugin.detail = self._report(plugin, LOADING, error)
         plugin.milliseconds = round((time.perf_counter() - started) * 1000, 1)
 
-    def _import(self, plugin: Plugin) -> None:
-        seconds = self._limits.load
-        importing = partial(import_target, plugin.target)
-        plugin.instance, api = call_limited(importing, seconds, self._deadline)
+    def _check_api(self, plugin: Plugin, api: Any) -> None:  # noqa: ANN401 - whatever it says
         if api is not None and type(api) is not int:
             self._report(plugin, "grove_api", f"is no whole number such as {GROVE_API}")
         elif api not in (None, GROVE_API):
@@ -365,10 +368,6 @@ class Plugins:
             raise _RefusedError(
                 f"was written for plugin API {api}; this grove speaks {GROVE_API}: upgrade {older}"
             )
-        # Looking through an object can run its code, too.
-        registering = partial(self._register, plugin)
-        for what, detail in call_limited(registering, seconds, self._deadline):
-            self._report(plugin, what, detail)
 
     def _register(self, plugin: Plugin) -> list[tuple[str, str]]:
         """Let pluggy check a plugin; what is odd about it comes back."""

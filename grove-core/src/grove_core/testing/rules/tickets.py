@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from fnmatch import fnmatchcase
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -135,7 +136,7 @@ class TicketOffers:
         """Return what a call closes; matchers answer soundly."""
         found: list[TicketClose] = []
         for matcher in self.matchers():
-            if _looks_at(matcher, call):
+            if any(fnmatchcase(call.name, tool) for tool in matcher.tools):
                 answer: Any = matcher.match(call, self.context(project))
                 assert isinstance(answer, list | tuple), call
                 for one in answer:
@@ -149,7 +150,12 @@ class TicketOffers:
         call = _as_call(call, project)
         closes = self.closes_of(call, project)
         literals = [literal for one in self.matchers() for literal in one.literals]
-        assert not closes or any(_has_words(call, one) for one in literals), literals
+        # In the way of the hooks, which look at no other call.
+        data = json.dumps(call.input).encode()
+        named = [
+            one for one in literals if all(contains_word(data, w.encode(), 0) for w in one.split())
+        ]
+        assert not closes or named, literals
         return [one.ticket_id for one in closes if not one.reopens]
 
     def _offered(self, hook: str) -> Sequence[Any]:
@@ -278,19 +284,6 @@ class ConfirmingRules(TicketOffers):
 def _as_call(given: str | ToolCall, project: Path) -> ToolCall:
     cwd = os.fspath(project)
     return shell_call(given, cwd) if isinstance(given, str) else evolve(given, cwd=cwd)
-
-
-def _looks_at(matcher: CloseMatcher, call: ToolCall) -> bool:
-    return any(
-        call.name.startswith(tool[:-1]) if tool.endswith("*") else call.name == tool
-        for tool in matcher.tools
-    )
-
-
-def _has_words(call: ToolCall, literal: str) -> bool:
-    """Look for a literal's words in the way of the hooks."""
-    data = json.dumps(call.input).encode()
-    return all(contains_word(data, word.encode(), 0) for word in literal.split())
 
 
 @contextmanager
