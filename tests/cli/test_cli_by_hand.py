@@ -58,3 +58,26 @@ def test_an_edit_that_loses_the_learning_is_named(shop):
     assert (done.code, "has another status" in done.stderr) == (1, True)
     done = edit(shop, "s/###/Gone/", learning_id)
     assert (done.code, "is not found any more" in done.stderr) == (1, True)
+
+
+def test_a_piece_of_an_id_does_that_one_learning_has(shop):
+    one = added(shop)["id"]
+    two = added(shop, "Exports stream rows through csv.writer", WHY.replace("price", "export"))[
+        "id"
+    ]
+    for piece in (one[-6:], one[:-1] if one[:-1] not in two else one[-5:]):
+        assert shop.grove("show", piece, "--json").json["id"] == one
+    done = shop.grove("show", "cl_2")
+    assert (done.code, one in done.stderr, two in done.stderr) == (1, True, True)
+    assert shop.grove("rm", two[-6:], "--reason", "gone", "-q").stdout == f"{two}\n"
+
+
+def test_those_who_look_get_the_newest_session(beads):
+    for name in ("session-older", "session-newer"):
+        beads.agent(name).starts()
+    done = beads.grove("trace", "--json")
+    assert done.json["session_id"] == "session-newer"
+    assert "the newest of several" in done.stderr
+    assert beads.grove("trace", "session-o", "--json").json["session_id"] == "session-older"
+    assert beads.grove("trace", "session-", "--json").code == 1
+    assert beads.grove("skip", "nothing was learned here").code == 1

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 from attrs import evolve, frozen
@@ -20,6 +20,9 @@ from grove_core.project import Project
 if TYPE_CHECKING:
     from grove_core.model.session import Session
     from grove_core.plugins.discovery import PluginProblem
+
+
+_IDS: Final = ("learning_id", "ids", "old", "new")
 
 
 @frozen(kw_only=True)
@@ -58,7 +61,7 @@ def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
                 from grove_core.services.sessions import finish_ends
 
                 finish_ends(invocation.project)
-            result = function(invocation, **parameters)
+            result = function(invocation, **_with_full_ids(invocation.project, parameters))
         except BrokenPipeError:
             raise  # the reader has seen enough of what was printed as it went
         except (GroveError, OSError) as error:
@@ -75,11 +78,30 @@ def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
     return update_wrapper(callback, function)
 
 
-def find_session(invocation: Invocation, session_id: str | None) -> "tuple[Invocation, Session]":
+def _with_full_ids(project: Project, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Complete ids of learnings of which a person has typed a piece."""
+    named = {name for name in _IDS if parameters.get(name)}
+    if not named:
+        return parameters
+    from grove_core.services.learnings import full_id
+
+    return parameters | {
+        name: full_id(project, value)
+        if isinstance(value := parameters[name], str)
+        else tuple(full_id(project, one) for one in value)
+        for name in named
+    }
+
+
+def find_session(
+    invocation: Invocation, session_id: str | None, *, newest: bool = False
+) -> "tuple[Invocation, Session]":
     """Find the session that a command is about, and look at its project."""
     from grove_core.services import overview
 
-    project, session = overview.find_session(invocation.project, session_id)
+    project, session = overview.find_session(invocation.project, session_id, newest=newest)
+    if newest and not session_id and len(overview.live_sessions(invocation.project)) > 1:
+        click.echo(f"grove: this is session {session.id}, the newest of several", err=True)
     if invocation.project_given:
         return invocation, session
     return evolve(invocation, project=project), session

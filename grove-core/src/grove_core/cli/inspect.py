@@ -34,11 +34,11 @@ def _session_argument(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _find(
-    invocation: Invocation, session: str | None, session_id: str | None
+    invocation: Invocation, session: str | None, session_id: str | None, *, looks: bool = True
 ) -> tuple[Invocation, Session]:
     if session is not None and session_id not in (None, session):
         raise click.UsageError(f"name one session: {session} or {session_id}")
-    return find_session(invocation, session or session_id)
+    return find_session(invocation, session or session_id, newest=looks)
 
 
 @click.command("debug")
@@ -54,9 +54,9 @@ def debug_command(
 ) -> Result:
     """Show everything grove knows of a session, or force its gate.
 
-    Without SESSION it is the one that runs this command, else the only live one of this project.
+    Without SESSION it is the one that runs this command, else the newest of this project.
     """
-    invocation, found = _find(invocation, session, session_id)
+    invocation, found = _find(invocation, session, session_id, looks=set_gate is None)
     project = invocation.project
     if set_gate is not None:
         return _force(project, found, GateStatus(set_gate))
@@ -129,7 +129,7 @@ def trace_command(
 ) -> Result:
     """Show what happened in a session, oldest first.
 
-    Without SESSION it is the one that runs this command, else the only live one of this project.
+    Without SESSION it is the one that runs this command, else the newest of this project.
     A trace keeps the first ten events and the newest ones; it says how many were dropped between.
     """
     _, found = _find(invocation, session, session_id)

@@ -35,7 +35,7 @@ def command(invocation: Invocation, *, ids: tuple[str, ...], session_id: str | N
     For each start and each prompt, and for the files that were touched, from what was logged then.
     Without ID it lists what was considered last, the best first.
     """
-    invocation, session = find_session(invocation, session_id)
+    invocation, session = find_session(invocation, session_id, newest=True)
     project = invocation.project
     retrievals = retrievals_of(project.paths.cache, session.id)
     last = retrievals[-1] if retrievals and not ids else None

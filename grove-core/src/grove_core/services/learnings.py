@@ -1,5 +1,6 @@
 """Listing, showing and searching learnings, and what ``--json`` says of one."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -7,7 +8,7 @@ from typing import Any, Final
 from attrs import fields
 
 from grove_core.clock import format_instant
-from grove_core.errors import LearningNotFoundError
+from grove_core.errors import GroveError, LearningNotFoundError
 from grove_core.finder import found_learning
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import (
@@ -39,6 +40,9 @@ from grove_core.text import clean_line, counted
 
 SEARCH_LIMIT: Final = 10
 _LONGEST: Final = 500
+_MOST_NAMED: Final = 5
+_SHORTEST_PIECE: Final = 3
+_WHOLE_ID: Final = re.compile(r"cl_[0-9]{8}_[a-z2-7]{6}")
 _NEVER: Final = datetime.fromtimestamp(0, UTC)
 _COUNTS: Final = ("surfaced", "referenced", "dismissed", "corrected")
 _SHARES_AND_TIMES: Final = ("hit_rate", "last_surfaced", "last_referenced")
@@ -73,6 +77,19 @@ class Selection:
         """Return whether a learning names one of the files, if any are asked for."""
         files = learning.context_files
         return not self.paths or any(overlaps(file, self.paths) for file in files)
+
+
+def full_id(project: Project, text: str) -> str:
+    """Complete the beginning or the end of an id that one learning alone has."""
+    if len(text) < _SHORTEST_PIECE or _WHOLE_ID.fullmatch(text):
+        return text
+    ids = sorted({one.hit.learning.id for one in project.library.iterate()})
+    fitting = [one for one in ids if one.startswith(text) or one.endswith(text)]
+    if text in ids or not fitting:
+        return text
+    if len(fitting) > 1:
+        raise GroveError(f"{text} fits several learnings: {', '.join(fitting[:_MOST_NAMED])}")
+    return fitting[0]
 
 
 # --- one learning ---------------------------------------------------------------------------------

@@ -104,8 +104,18 @@ def sessions_here(project: Project) -> list[Session]:
     return [one for one in project.sessions.list(_MOST_LISTED) if one.project_root == root]
 
 
-def find_session(project: Project, session_id: str | None) -> tuple[Project, Session]:
-    """Find the session, and look at its project rather than at the current directory."""
+def live_sessions(project: Project) -> list[Session]:
+    """List those that go on."""
+    return [one for one in sessions_here(project) if not is_over(one, project)]
+
+
+def find_session(
+    project: Project, session_id: str | None, *, newest: bool = False
+) -> tuple[Project, Session]:
+    """Find the session, and look at its project rather than at the current directory.
+
+    The beginning of an id does. Of several live ones, those who only look take the newest.
+    """
     environment = project.environment
     wanted = session_id or environment.get(SESSION_ID_VARIABLE) or environment.get(OWN_VARIABLE)
     if wanted:
@@ -118,9 +128,14 @@ def find_session(project: Project, session_id: str | None) -> tuple[Project, Ses
                 " its next hook sets the file aside and starts a new one"
             ) from error
         if session is None:
-            raise SessionNotFoundError(f"there is no session {wanted}; {_known_here(project)}")
+            fitting = [one for one in sessions_here(project) if one.id.startswith(wanted)]
+            if len(fitting) != 1:
+                several = "several sessions begin with" if fitting else "there is no session"
+                raise SessionNotFoundError(f"{several} {wanted}; {_known_here(project)}")
+            (session,) = fitting
     else:
-        live = [one for one in sessions_here(project) if not is_over(one, project)]
+        live = live_sessions(project)
+        live = (live or sessions_here(project))[:1] if newest else live
         if len(live) != 1:
             many = "several sessions are live here" if live else "no session is live here"
             raise SessionNotFoundError(
