@@ -1,8 +1,8 @@
 """SessionStart: state, discovery, baseline, what earlier sessions have learned; and SessionEnd."""
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import evolve
@@ -92,16 +92,9 @@ def _safely(project: "Project", session: Session, what: str, work: Callable[[], 
 
 def _export_id(path: str | None, session_id: str) -> None:
     """Let later shell calls know the session; its id is checked, so it needs no quotes."""
-    if not path:
-        return
-    # Nobody may be at the other end of a pipe.
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
-    with suppress(OSError, ValueError):
-        descriptor = os.open(path, flags, 0o666)
-        try:
-            os.write(descriptor, f"export GROVE_SESSION_ID={session_id}\n".encode("ascii"))
-        finally:
-            os.close(descriptor)
+    if path:
+        with suppress(OSError, ValueError), Path(path).open("a", encoding="ascii") as file:
+            file.write(f"export GROVE_SESSION_ID={session_id}\n")
 
 
 def _open(project: "Project", call: HookInput) -> Session:
