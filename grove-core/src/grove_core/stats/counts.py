@@ -28,7 +28,7 @@ from grove_core.model.statistics import (
 from grove_core.model.usage import LearningStats, Share
 from grove_core.stats.cache import USAGE, Numbers, stats_of
 from grove_core.stats.decay import DecayRule, assess_decay, stale_days
-from grove_core.stats.fold import DERIVED, MICROSECONDS_A_DAY, MOST_LISTED
+from grove_core.stats.fold import DERIVED, MICROSECONDS_A_DAY, MISSES, MOST_LISTED
 from grove_core.stats.insights import TRIGGERS
 from grove_core.stats.lines import instant, microseconds
 from grove_core.storage.cache import transaction
@@ -82,7 +82,6 @@ SELECT moment / {MICROSECONDS_A_DAY}, count(*)
 FROM used_for JOIN catalogue USING (learning)
 WHERE catalogue.ticket NOT IN ('', used_for.ticket) GROUP BY 1
 """,
-    "DELETE FROM miss",
 )
 _REFUSALS: Final = """
 SELECT summary, tags, moment, session FROM rejected
@@ -161,8 +160,18 @@ def statistics(
                     numbers.set_fingerprint(_CATALOGUE, content)
             if not numbers.is_fresh(DERIVED, content):
                 with transaction(connection):
-                    _derive(connection)
+                    for statement in _DERIVE:
+                        connection.execute(statement)
                     numbers.set_fingerprint(DERIVED, content)
+            # Most events are no refusals, and comparing those takes longest.
+            refusals = connection.execute("SELECT max(rejected) FROM rejected").fetchone()
+            compared = f"{content} {refusals}"
+            if not numbers.is_fresh(MISSES, compared):
+                with transaction(connection):
+                    connection.execute("DELETE FROM miss")
+                    misses = list(_misses(connection))
+                    connection.executemany("INSERT INTO miss VALUES (?, ?, ?, ?)", misses)
+                    numbers.set_fingerprint(MISSES, compared)
             return _count(connection, now, rule, personal_rule or rule)
 
         counted = numbers.ask(question)
@@ -177,13 +186,6 @@ def statistics(
         going_stale=counted.going_stale,
         going_stale_count=counted.going_stale_count,
     )
-
-
-def _derive(connection: sqlite3.Connection) -> None:
-    """Recompute what follows from events and learnings together."""
-    for statement in _DERIVE:
-        connection.execute(statement)
-    connection.executemany("INSERT INTO miss VALUES (?, ?, ?, ?)", list(_misses(connection)))
 
 
 def _misses(connection: sqlite3.Connection) -> Iterator[tuple[str, int, str, int]]:

@@ -19,7 +19,8 @@ MICROSECONDS_A_DAY: Final = 86_400_000_000
 MOST_LISTED: Final = 100
 """How many unreadable lines of a log are kept by number."""
 DERIVED: Final = "derived"
-"""Under this name the cache notes that what follows from events and learnings is up to date."""
+MISSES: Final = "misses"
+"""Under these names the cache notes what follows from events and learnings, and is up to date."""
 
 _PORTION: Final = 128 * 1024  # what is read and parsed at once: it should fit a processor's cache
 _TAIL: Final = 4096
@@ -32,6 +33,7 @@ _OF_LEARNINGS: Final = frozenset((*_USES, "corrected", "rated", "archived", "res
 _LATEST: Final = ("surfaced", "referenced", "restored")
 _MARKS: Final = ("corrected", "useful", "useless")
 _WRITE_GATE: Final = "write_gate"
+_NEVER: Final = 2**63  # later than any moment
 
 _FOLDED: Final = (
     *("log", "unreadable", "seen", "usage", "use", "used_for", "counter", "ticket"),
@@ -148,6 +150,7 @@ def fold(
             ):
                 for table in _FOLDED:
                     connection.execute(f"DELETE FROM {table}")
+                connection.execute("DELETE FROM meta WHERE name = ?", (MISSES,))
                 known = {}
             connection.execute("DELETE FROM meta WHERE name = ?", (DERIVED,))
             folder = _Folder(connection, personal, since, until)
@@ -279,7 +282,8 @@ class _Learning:
 
     def note(self, event: str, moment: int) -> None:
         """Keep when something happened last."""
-        self.latest[event] = max(moment, self.latest.get(event, moment))
+        if moment > self.latest.get(event, -_NEVER):
+            self.latest[event] = moment
 
     def row(self) -> Sequence[Any]:
         """Return the values of ``_ADD_LEARNINGS``."""
@@ -306,7 +310,8 @@ class _Batch:
         _, event, moment, fields = line
         learning = self._learning(fields["learning_id"])
         first = self._uses.setdefault((learning.key, _key_of(fields["session_id"])), {})
-        first[event] = min(moment, first.get(event, moment))
+        if moment < first.get(event, _NEVER):
+            first[event] = moment
         learning.note(event, moment)
         if event == "referenced" and (ticket := fields.get("ticket_id")):
             used_for = learning.key, storable(ticket)
