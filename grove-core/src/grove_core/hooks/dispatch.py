@@ -139,10 +139,7 @@ def answer(
     try:
         event = HookEvent(name)
     except ValueError:
-        # The client has many more events; only a name that it does not use itself is a mistake.
-        if not claude_code.is_event(name, data):
-            diagnostics.log("warning", "there is no such event; see grove hook --help", hook=name)
-        return SILENCE
+        return _unknown(name, data, diagnostics)
     if len(data) > STDIN_LIMIT:
         diagnostics.log("warning", "standard input of over 16 MiB was ignored", hook=name)
         return SILENCE
@@ -162,6 +159,15 @@ def answer(
         )
     finally:
         limit.cancel()
+
+
+def _unknown(name: str, data: bytes, diagnostics: Diagnostics) -> Answer:
+    # The client has many more events; only a name that it does not use itself is a mistake.
+    if claude_code.is_event(name, data):
+        return SILENCE
+    mistake = "there is no such hook event; see grove hook --help"
+    diagnostics.log("warning", mistake, hook=name)
+    return Answer(exit_code=CRASH_EXIT_CODE, stderr=f"grove: {mistake}\n")
 
 
 def _handle(
