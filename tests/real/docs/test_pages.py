@@ -6,7 +6,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 import tomllib
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,10 +26,8 @@ STAND_INS = {
         "thought-server": ("thoughts", "$HOME/thoughts.json"),
     }
 }
-USES_TEAM_SERVER = {"share-a-memory-server.md"}
 USES_DATABASE = {"share-learnings-in-postgres.md"}
 POSTGRES = ROOT / "tests" / "real" / "postgres" / "harness"
-SERVER_SECONDS = 120
 HOME = "/home/you"
 
 
@@ -73,33 +70,11 @@ def install_stand_ins(folder, programs):
 
 
 @contextmanager
-def team_server(page, scratch):
-    """What a page finds in its environment: a server over HTTP, where it is about one."""
-    if page.name in USES_DATABASE:
-        with team_database(page) as variables:
-            yield variables
-        return
-    if page.name not in USES_TEAM_SERVER:
-        yield {}
-        return
-    port = scratch / "port"
-    words = [MEMORY_SERVER, "notes", scratch / "notes.json", "--http", port]
-    server = subprocess.Popen([sys.executable, *words], stderr=subprocess.DEVNULL)
-    try:
-        until = time.monotonic() + SERVER_SECONDS
-        while not port.exists():
-            assert server.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.02)
-        yield {"TEAM_MEMORY_URL": f"http://127.0.0.1:{port.read_text()}/mcp"}
-    finally:
-        server.kill()
-        server.wait()
-
-
-@contextmanager
 def team_database(page):
     """The database that a page has its administrator make; libpq finds it in the environment."""
+    if page.name not in USES_DATABASE:
+        yield {}
+        return
     sys.path.insert(0, str(POSTGRES))
     from throwaway_server import installations, running_server, why_none
 
@@ -168,7 +143,7 @@ def test_commands_run_and_print_what_is_shown(page, tmp_path):
         elif block.info == "console" and previous == "sh" and block.follows_directly:
             expected[number] = block.body
         previous = block.info
-    with team_server(page, tmp_path) as variables:
+    with team_database(page) as variables:
         done = subprocess.run(
             ["bash", "-c", "\n".join(script)],
             cwd=home,
