@@ -9,10 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from attrs import evolve
 from core_worlds import events_in
-from world import GIT_IDENTITY
 
 from grove_backend_markdown.backend import MarkdownBackend
-from grove_backend_markdown.repair import repairs
 from grove_core import BackendContext, LearningStatus, StorageLayout, event_log
 from grove_core.model.events import Skip
 from grove_core.storage.paths import ProjectPaths
@@ -20,16 +18,6 @@ from grove_core.testing.samples import example_learning
 
 START = datetime(2026, 2, 6, tzinfo=UTC)
 CLONES = ("ada", "ben")
-ENTRY = """
-### [cl_20260206_{name}] A learning of {branch}
-- **Category:** pattern
-- **Scope:** project
-- **Confidence:** high
-- **Status:** active
-- **Tags:** of-{branch}
-
-> Detail of {branch}
-"""
 CONFIG = """\
 [core]
 \trepositoryformatversion = 0
@@ -90,11 +78,9 @@ class Clone:
         self.name = name
         self.root = history.folder / name
         self.git = Git(self.root, history.folder)
-        self._history = history
-        layout = history.layout
         home = history.folder / name / ".git" / "grove-home"
-        self.context = BackendContext(root=self.root, home=home, layout=layout)
-        self.backend = MarkdownBackend(self.context)
+        context = BackendContext(root=self.root, home=home, layout=StorageLayout.SPREAD)
+        self.backend = MarkdownBackend(context)
         self.project = ProjectPaths(self.root, home)
         self.branch = "main"
 
@@ -120,15 +106,9 @@ class Clone:
         changes = self.git("status", "--porcelain").splitlines()
         unmerged = [line for line in changes if "U" in line[:2] or line[:2] in {"AA", "DD"}]
         said = (done.args, done.stdout, done.stderr, changes)
-        if self._history.layout is StorageLayout.SINGLE:
-            # Both sides are read while git's markers stand there, and written by a repair.
-            assert all(line[3:] == ".grove/learnings.md" for line in unmerged), said
-            for one in repairs(self.context) if unmerged else ():
-                one.path.write_text(one.after)
-        else:
-            # A learning that is not on this branch was archived on the other: that one is kept.
-            assert all(line[:2] in {"DU", "UD"} for line in unmerged), said
-            assert all(line[3:].startswith(".grove/learnings/") for line in unmerged), said
+        # A learning that is not on this branch was archived on the other: that one is kept.
+        assert all(line[:2] in {"DU", "UD"} for line in unmerged), said
+        assert all(line[3:].startswith(".grove/learnings/") for line in unmerged), said
         if unmerged:
             self.git("add", "-A")
         git_directory = self.root / ".git"
@@ -145,9 +125,8 @@ class Clone:
 class History:
     """One random history."""
 
-    def __init__(self, folder, template, layout, seed):
-        self.random = random.Random(f"{layout.value} {seed}")
-        self.layout = layout
+    def __init__(self, folder, template, seed):
+        self.random = random.Random(f"spread {seed}")
         self.folder = folder
         shutil.copytree(template, folder)
         self.clones = [Clone(name, self) for name in CLONES]
@@ -303,14 +282,9 @@ class History:
 
 
 @pytest.fixture(scope="session")
-def templates(tmp_path_factory):
-    """For each layout, a server and its clones, to be copied."""
-    return {
-        layout: _template(tmp_path_factory.mktemp("template"), layout) for layout in StorageLayout
-    }
-
-
-def _template(folder, layout):
+def template(tmp_path_factory):
+    """A server and its clones, to be copied."""
+    folder = tmp_path_factory.mktemp("template")
     server = Git(folder, folder)
     server("init", "-q", "--bare", "-b", "main", "--template=", "server.git")
     (folder / "server.git" / "config").write_text(CONFIG + "[core]\n\tbare = true\n")
@@ -324,9 +298,7 @@ def _template(folder, layout):
     first = Git(folder / CLONES[0], folder)
     grove = folder / CLONES[0] / ".grove"
     grove.mkdir()
-    (grove / "config.toml").write_text(f'[storage]\nlayout = "{layout.value}"\n')
-    if layout is StorageLayout.SINGLE:
-        (grove / "learnings.md").write_text("# Learnings\n")
+    (grove / "config.toml").write_text('[storage]\nlayout = "spread"\n')
     first("add", "-A")
     first("commit", "-qm", "init")
     first("push", "-q", "origin", "main")
@@ -336,32 +308,6 @@ def _template(folder, layout):
 
 
 @pytest.fixture
-def start(templates, tmp_path):
-    """Begin a history; the folder of the one before is gone by then."""
-
-    def begin(layout, seed):
-        folder = tmp_path / "history"
-        shutil.rmtree(folder, ignore_errors=True)
-        return History(folder, templates[layout], layout, seed)
-
-    return begin
-
-
-@pytest.fixture
-def merge_branches(world):
-    """Have two branches append a learning each to a file, and merge them."""
-
-    def merge(file):
-        world.git("add", "-A")
-        world.git("commit", "-qm", "all")
-        for branch in ("ours", "theirs"):
-            world.git("checkout", "-q", "-b", branch, "main")
-            with file.open("a") as opened:
-                opened.write(ENTRY.format(branch=branch, name=branch[0] * 6))
-            world.git("commit", "-qam", branch)
-        words = ["git", *GIT_IDENTITY, "merge", "-q", "--no-edit", "ours"]
-        return subprocess.run(
-            words, cwd=world.project, env=world.environment, check=False, capture_output=True
-        )
-
-    return merge
+def start(template, tmp_path):
+    """Begin a history."""
+    return lambda seed: History(tmp_path / "history", template, seed)

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from grove_core.model.memory import StorageLayout
-
 IDS = [f"cl_20260206_{letter * 6}" for letter in "abc"]
 PROSE = "\nA word between entries.\n\n"
 
@@ -54,30 +52,16 @@ def test_moving_there_and_back_loses_nothing(project):
     assert shown(project) == before
 
 
-@pytest.mark.parametrize("layout", list(StorageLayout))
-def test_an_interrupted_move_is_finished_by_the_next(project, layout):
-    """Whatever stands in both places afterwards counts once, and is in one place then."""
-    before = shown(project)
-    folder = project.project / ".grove"
-    other = "spread" if layout is StorageLayout.SINGLE else "single"
-    project.grove("maintain", "migrate", "--layout", other)
-    kept = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    project.grove("maintain", "migrate", "--layout", layout.value)
-    for path, content in kept.items():  # as though nothing had been taken away yet
-        if path.name not in {"config.toml", ".gitattributes"}:
-            path.parent.mkdir(exist_ok=True)
-            if layout is StorageLayout.SINGLE or path.name == "learnings.md":
-                path.write_bytes(content)
-    assert shown(project) == before
-    project.grove("maintain", "migrate", "--layout", layout.value)
-    assert shown(project) == before
-    entries = [path.read_text().count("### [") for path in folder.rglob("*.md")]
-    assert sum(entries) == len(IDS)
+def entry(branch):
+    lines = f"### [cl_20260206_{branch[0] * 6}] A learning of {branch}", "- **Category:** pattern"
+    return "\n".join(["", *lines, "- **Status:** active", "", f"> Detail of {branch}", ""])
 
 
-def test_repair_fixes_what_git_has_made_of_two_appends(project, merge_branches):
-    merge_branches(project.learnings_file)
-    spoilt = project.learnings_file.read_text()
+def test_repair_fixes_what_git_has_made_of_two_appends(project):
+    ours, theirs = (entry(branch) for branch in ("ours", "theirs"))
+    text = project.learnings_file.read_text()
+    spoilt = f"{text}<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> ours\n"
+    project.learnings_file.write_text(spoilt)
     assert shown(project) != []
     dry = project.grove("maintain", "repair", "--dry-run", "--json")
     assert dry.json["files"][0]["repaired"]
@@ -92,6 +76,5 @@ def test_repair_fixes_what_git_has_made_of_two_appends(project, merge_branches):
     assert PROSE in text
     for branch in ("ours", "theirs"):
         learning = project.grove("show", f"cl_20260206_{branch[0] * 6}", "--json").json
-        assert f"of-{branch}" in json.dumps(learning)
         assert f"Detail of {branch}" in json.dumps(learning)
     assert project.grove("maintain", "repair", "--json").json["files"] == []
