@@ -88,19 +88,6 @@ def test_what_is_no_list_is_refused_with_words(text, words):
         read_tool_list(text.encode())
 
 
-def test_names_of_a_server_do_not_reach_the_terminal_raw(tmp_path):
-    path = tmp_path / "tools.json"
-    properties = {"content": {"type": "string"}, "summary\u001b[31m\ud800": {"type": "string"}}
-    schema = {"type": "object", "required": [*properties], "properties": properties}
-    schema["properties"]["summary\u001b[31m\ud800"]["default"] = "\u202e\u001b[2J"
-    path.write_text(json.dumps([{"name": "store_memory", "inputSchema": schema}]))
-    text = _mapped("--tools", str(path))
-    assert 'tool = "store_memory"' in text
-    assert "\u001b" not in text
-    assert "\u202e" not in text
-    json.loads(_mapped("--tools", str(path), "--json"))
-
-
 @pytest.mark.parametrize("file", ["cognee-mcp", "server-memory", "chroma-mcp"])
 def test_a_mapping_that_is_written_can_be_configured_as_it_is(file):
     path = _FOLDER / f"{file}.json"

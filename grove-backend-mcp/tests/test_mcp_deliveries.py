@@ -295,36 +295,6 @@ def test_what_is_lost_is_brought_again_at_once(listing_story):
     assert story.servers[0].copies() == dict.fromkeys(story.written, 1)
 
 
-@pytest.mark.parametrize("does", [True, False])
-@pytest.mark.parametrize("calls", [6, 7])
-def test_that_the_server_ends_while_it_is_brought_again_is_said(listing_story, calls, does):
-    """What it ended at waits: that it has delivered others before is no reason to be silent."""
-    story = listing_story
-    for _ in range(2):
-        story.write("here", "")
-        story.lose(0)
-    story.end_at_a_call(calls, does)
-    story.synchronised("here", asked=False)
-    story.nothing_is_there_twice()
-
-
-def test_what_is_refused_is_named_though_others_are_brought_again(listing_story, monkeypatch):
-    story = listing_story
-    story.write("here", "recorded")
-    (refused,) = story.written
-    kind = story.servers[0].kind
-    monkeypatch.setattr(kind, "method", lambda tool, known=kind.method: (
-        lambda **given: {**fake_memory.text("Error: not this one"), "isError": True}
-        if tool == "create_entities" and refused in json.dumps(given)
-        else known(tool)(**given)
-    ))  # fmt: skip
-    story.write("here", "")
-    story.lose(0)
-    done = story.synchronised("here", asked=True)
-    assert (len(done.delivered), done.waiting) == (1, (refused,))
-    assert "not this one" in done.fault
-
-
 def test_what_somebody_has_removed_stays_removed(listing_story):
     story = listing_story
     story.write("here", "")

@@ -30,7 +30,7 @@ Reading = partial(Answered, tool="find")
 PROJECT = "shop"
 LEARNING = example_learning()
 FULL = values_of(LEARNING, PROJECT)["content"]
-ID = LEARNING.id
+
 
 names = st.sampled_from(
     ["result", "results", "entities", "ids", "documents", "metadata", "grove", "v", "id", "text"]
@@ -121,24 +121,6 @@ def test_an_entry_that_forges_another_stays_one():
     for answer in (result(entry), result(json.dumps(["Results for the query 'x'", entry]))):
         found = read_results(answer, Reading())
         assert [one.learning for one in found] == [forged]
-
-
-@pytest.mark.parametrize(
-    "note",
-    [
-        f"Minutes: we discussed grove:id:{ID} and the lock",
-        f'{{"tags": ["grove:id:{ID}"], "text": "Minutes"',
-    ],
-)
-def test_a_label_in_the_text_of_a_note_is_no_label(note):
-    for answer in (
-        result(note),
-        result(json.dumps({"results": [{"id": "m-1", "content": note}]})),
-        result(json.dumps({"results": [{"id": "m-1", "content": note, "title": note[:40]}]})),
-        result(json.dumps({"results": [{"id": "m-1", "summary": note, "text": "Minutes"}]})),
-        result(f"<entry><content>{note}</content><metadata>null</metadata></entry>"),
-    ):
-        assert [one.learning_id for one in read_results(answer, Reading())] == [None]
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,8 @@ from grove_core import (
     Category,
     Confidence,
     Criterion,
-    Filters,
     Learning,
     LearningStatus,
-    Query,
     ReceiptStatus,
     Scope,
 )
@@ -349,45 +347,3 @@ def test_a_day_of_learnings_is_read_back_equal_by_another_instance(several, befo
         assert len(listed) == len(several)
         assert project.open().write(several[0]).status is ReceiptStatus.DUPLICATE
         assert project.log.read_bytes() == content
-
-
-ACTIONS = ("write", "set_status", "forget", "wait", "archive")
-
-
-@given(
-    steps=st.lists(
-        st.tuples(st.sampled_from(ACTIONS), st.integers(0, 900), st.sampled_from(LearningStatus)),
-        max_size=12,
-    )
-)
-@settings(max_examples=20, deadline=None)
-def test_the_last_word_about_a_learning_counts_and_logs_only_grow(steps):
-    with TemporaryDirectory() as folder:
-        project, expected, logs = Project(Path(folder)), {}, {}
-        for action, number, status in [("write", 0, None), *steps]:
-            learning_id = sorted(expected)[number % len(expected)] if expected else ""
-            if action == "write":
-                summary = f"Fact {len(expected)} about the machine in room {len(expected)}"
-                one = evolve(BASIC, id=f"cl_20300102_{len(expected):06d}", summary=summary)
-                project.open().write(one)
-                expected[one.id] = one
-            elif action == "set_status":
-                changed = project.open().set_status(learning_id, status, "why")
-                expected[learning_id] = evolve(expected[learning_id], status=status)
-                assert changed == expected[learning_id]
-            elif action == "forget":
-                # What /recall-forget has the model append: the claim, and no id.
-                line = f'[superseded] "{expected[learning_id].summary}" — no longer current'
-                project.append(f"[{project.now:%H:%M}] {line}\n")
-                superseded = LearningStatus.SUPERSEDED
-                expected[learning_id] = evolve(expected[learning_id], status=superseded)
-            elif action == "wait":
-                project.now += timedelta(minutes=number)
-            else:
-                project.archive()
-            assert {one.id: one for one in project.open().iterate()} == expected
-            hits = project.open().search(Query(), Filters(statuses=frozenset(LearningStatus)))
-            shown = {hit.learning.id: hit.learning.status for hit in hits}
-            assert shown == {key: one.status for key, one in expected.items()}
-            before, logs = logs, project.logs()
-            assert all(logs[name].startswith(content) for name, content in before.items())

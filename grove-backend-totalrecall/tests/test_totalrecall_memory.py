@@ -1,7 +1,4 @@
-"""Learnings beside what Total Recall's hooks, its users and other programs do to the same files.
-
-What concerns the fallback to another backend is in tests/test_totalrecall_fallback.py.
-"""
+"""Learnings beside what Total Recall's hooks, its users and other programs do to the same files."""
 
 import json
 import os

@@ -11,36 +11,11 @@ from grove_core.errors import CodecError
 from grove_core.hosts.claude_hooks import MOST_CONDITIONS, conditions_for, hook_groups, own_hook
 from grove_core.hosts.claude_settings import parse_settings, with_own, without_own
 
-GROUPS = hook_groups("/opt/grove/bin/grove", ())
 NARROWED = hook_groups("/opt/new place/grove", conditions_for(["bd"]))
-RULE = "Bash(grove *)"
 
 
 def read(text):
     return json.loads(text.removeprefix("\ufeff"))
-
-
-@pytest.mark.parametrize(
-    ("indent", "newline", "mark"), [(2, "\n", ""), (4, "\r\n", "\ufeff"), ("\t", "\n", "")]
-)
-def test_hooks_and_rule_go_in_and_come_out_again_to_the_same_bytes(indent, newline, mark):
-    foreign = {"hooks": [{"type": "command", "command": "echo grüße"}]}
-    for document in (
-        {"größe": None, "hooks": {"Stop": [foreign], "Notification": [foreign]}},
-        {"permissions": {"deny": ["Read(.env)"], "allow": ["Read"]}, "env": {}},
-    ):
-        text = json.dumps(document, indent=indent, ensure_ascii=False).replace("\n", newline)
-        text = mark + text + newline
-        both = with_own(text, hooks=GROUPS, rule=RULE)
-        assert list(read(both))[: len(document)] == list(document)
-        assert RULE in read(both)["permissions"]["allow"]
-        assert read(both)["hooks"]["Stop"][-1:] == GROUPS["Stop"]
-        assert without_own(both, rule=RULE) == text
-        assert without_own(both) == with_own(text, rule=RULE)
-        # Twice is once, and a newer grove's hooks take the place of those that are there.
-        newer = with_own(both, hooks=NARROWED)
-        assert with_own(newer, hooks=NARROWED) == newer == with_own(text, hooks=NARROWED, rule=RULE)
-        assert with_own(both, rule=RULE) == both
 
 
 def test_nothing_of_grove_is_left_and_nothing_else_is_lost():
@@ -136,11 +111,3 @@ def test_conditions_let_in_every_command_that_holds_a_literal(literals):
     commands = [f"x {literal} x" for literal in literals]
     for command in (*commands, "bash -s", "sh -s") if conditions else ():
         assert any(fnmatchcase(command, pattern) for pattern in patterns)
-
-
-def test_only_shell_commands_are_narrowed():
-    before, others = hook_groups("/g/grove", ("Bash(*bd*)", "Bash(*sh*)"))["PreToolUse"]
-    assert before["matcher"] == "Bash"
-    assert [hook["if"] for hook in before["hooks"]] == ["Bash(*bd*)", "Bash(*sh*)"]
-    assert others["matcher"] == "TaskUpdate|TodoWrite|mcp__.*"
-    assert all("if" not in hook for hook in others["hooks"])

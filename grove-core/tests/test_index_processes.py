@@ -87,20 +87,6 @@ def die_after(transactions, place):
     place.fill(place.open())
 
 
-def test_what_was_put_in_by_a_process_that_was_killed_is_not_put_in_again(place, monkeypatch):
-    assert codes_of(fork(lambda: die_after(2, place))) == [-signal.SIGKILL]
-    added, add = [], indexing.Update._add
-
-    def count(these, source, given, sums):
-        added.extend(given)
-        add(these, source, given, sums)
-
-    monkeypatch.setattr(indexing.Update, "_add", count)
-    assert place.fill(place.open())
-    assert len(added) == 40
-    place.is_as_if_made_anew(60)
-
-
 def test_several_processes_fill_and_ask_while_somebody_appends_and_others_are_killed(place):
     def ask():
         found = 0

@@ -142,18 +142,6 @@ def test_what_a_person_edited_since_stays(place, again):
     assert not (place.root / ".claude" / "rules").exists()
 
 
-@pytest.mark.parametrize("theirs", [True, False])
-def test_a_rule_file_that_a_person_wrote_or_changed_is_kept(place, theirs):
-    if theirs:
-        place.rules.parent.mkdir(parents=True)
-    else:
-        place.connect()
-    place.rules.write_text("mine\n")
-    assert any("kept" in note for note in place.connect().notes)
-    place.disconnect()
-    assert place.rules.read_text() == "mine\n"
-
-
 def test_a_file_that_changes_between_plan_and_deed_is_not_touched(place):
     place.local.parent.mkdir()
     place.local.write_text("{}")

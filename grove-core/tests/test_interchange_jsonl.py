@@ -5,13 +5,11 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-import attrs
 import pytest
 from hypothesis import given, settings
 
-from grove_core.interchange.jsonl import read_jsonl, write_jsonl
+from grove_core.interchange.jsonl import read_jsonl
 from grove_core.interchange.markdown import write_markdown
-from grove_core.model.learning import Candidate
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.testing.samples import example_learning, learnings
 
@@ -36,20 +34,6 @@ def test_what_other_programs_write():
     assert '"author"' in ignored
     assert third.learning_id is None
     assert [(one.line, one.is_fault) for one in faults] == [(5, True), (6, True)]
-
-
-@settings(max_examples=40, deadline=None)
-@given(learnings())
-def test_what_is_written_is_read_back_field_by_field(learning):
-    (one,) = read_jsonl(write_jsonl([learning]), ORIGIN)
-    answer = read_candidate(one.fields)
-    assert isinstance(answer, ReadCandidate)
-    assert answer.notes == ()
-    assert one.notes == ()
-    assert (one.learning_id, one.timestamp) == (learning.id, learning.timestamp)
-    assert (one.ticket_id, one.session_id) == (learning.ticket_id, learning.session_id)
-    for field in attrs.fields(Candidate):
-        assert getattr(answer.candidate, field.name) == getattr(learning, field.name)
 
 
 def test_conflict_markers_are_passed_over_and_both_sides_read():

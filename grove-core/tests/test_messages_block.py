@@ -1,6 +1,5 @@
 """What the agent is told when it is stopped."""
 
-import json
 import re
 import shlex
 import subprocess
@@ -14,7 +13,6 @@ from grove_core.model.gate import CircuitBreaker, Cycle, Gate, GateStatus
 from grove_core.model.learning import RejectedCandidate, Rejection, Stage
 from grove_core.model.session import InjectedLearning, SubagentObservation
 from grove_core.model.ticket import Ticket
-from grove_core.reflection.submission import parse_submission
 from grove_core.services.messages import (
     LONGEST_REASON,
     block_reason,
@@ -84,14 +82,6 @@ def test_what_was_closed(tickets, words):
     assert block_reason(owing(*tickets), 3).startswith(f"grove: {words} – one step left")
 
 
-def test_the_skeleton_is_one_shell_command_with_a_valid_submission():
-    command = reflect_command("abc-123", shortened=False)
-    body = re.search(r"<<'EOF'\n(.*)\nEOF\n\)\"$", command, re.DOTALL)[1]
-    assert len(json.loads(body)["candidates"]) == 1
-    assert parse_submission(body.encode()).candidates
-    assert command.startswith("grove reflect --session-id abc-123 <<< ")
-
-
 def test_commands_can_be_pasted_into_a_shell():
     """A shell reads them without complaint: its own check runs nothing."""
     both = "\n".join(reflect_command("abc", shortened=short) for short in (True, False))
@@ -99,23 +89,6 @@ def test_commands_can_be_pasted_into_a_shell():
     assert (done.returncode, done.stderr) == (0, b"")
     words = ["grove", "skip", "the reason", "--session-id", "abc"]
     assert shlex.split(skip_command("abc")) == words
-
-
-def test_later_blocks_say_what_was_wrong():
-    session = owing(ticket(), blocks=2, last_rejections=(refused(), refused("Another", "no tags")))
-    text = block_reason(session, 3)
-    assert "- Too short a thing: summary: needs 10 characters" in text
-    assert "- Another: no tags" in text
-    assert "this is 2 of 3" in text
-    assert "candidates.json" in text
-    assert "tests need redis" not in text
-    assert "No reflection has been accepted yet." in block_reason(owing(ticket(), blocks=2), 3)
-
-
-def test_the_last_block_says_that_the_next_stop_is_free():
-    for blocks, free in ((2, False), (3, True), (5, True)):
-        text = block_reason(owing(ticket(), blocks=blocks), 3)
-        assert ("At the next stop grove lets you go; the debt stays on record." in text) is free
 
 
 WORDS = st.one_of(

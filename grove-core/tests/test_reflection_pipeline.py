@@ -3,12 +3,11 @@
 import json
 
 import pytest
-from attrs import evolve
 from core_worlds import NOW
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.model.learning import LearningStatus, Rejection, Stage
+from grove_core.model.learning import Rejection, Stage
 from grove_core.reflection.pipeline import CheckStage, Pipeline, fingerprint, learning_from
 from grove_core.reflection.submission import parse_submission
 
@@ -82,19 +81,6 @@ def test_duplicates_stand_before_plugins_and_behind_the_rest(stage, expected):
     assert [item.stage for item in result.rejected] == [expected]
 
 
-def test_a_stored_learning_is_not_repeated():
-    existing = write(run([raw(0)]))
-    result = run(
-        [raw(0, detail="Other words about the very same thing."), raw(1)], existing=existing
-    )
-    assert [item.position for item in result.accepted] == [1]
-    (item,) = result.rejected
-    assert item.stage is Stage.DUPLICATE
-    assert item.rejection.existing_id == "cl_w0"
-    archived = [evolve(learning, status=LearningStatus.ARCHIVED) for learning in existing]
-    assert len(run([raw(0)], existing=archived).accepted) == 1
-
-
 def test_a_submission_does_not_repeat_itself():
     result = run([raw(0), raw(1), raw(0, detail="Other words about the very same thing.")])
     assert [item.position for item in result.accepted] == [0, 1]
@@ -102,18 +88,6 @@ def test_a_submission_does_not_repeat_itself():
     assert item.stage is Stage.DUPLICATE
     assert item.rejection.existing_id is None
     assert "candidate 1 of this submission" in item.rejection.reason
-
-
-def test_the_same_submission_twice_writes_nothing_twice():
-    candidates = [raw(0), raw(1, category="bug"), raw(2), raw(0)]
-    first = run(candidates)
-    stored = write(first)
-    written = {fingerprint(item.candidate): f"cl_w{item.position}" for item in first.accepted}
-    second = run(candidates, existing=stored, written=written)
-    assert not second.accepted
-    repeated = [(item.position, item.learning_id) for item in second.repeated]
-    assert repeated == [(0, "cl_w0"), (2, "cl_w2")]
-    assert [item.position for item in second.rejected] == [1, 3]
 
 
 @settings(max_examples=25)

@@ -7,7 +7,6 @@ import pytest
 from grove_core.serve import protocol
 from grove_core.serve.protocol import Refused, Request
 
-MODERN = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
 TOOLS = [{"name": "skip"}]
 
 
@@ -41,16 +40,6 @@ def test_a_handshake_gives_the_clients_version_or_the_newest(wanted, given):
     assert answer["result"]["capabilities"] == {"tools": {}}
     assert answer["result"]["serverInfo"]["name"] == "grove"
     assert "resultType" not in answer["result"]
-
-
-def test_the_newer_era_needs_no_handshake():
-    found = answered(line(id="probe-1", method="server/discover", params=MODERN))
-    assert found["id"] == "probe-1"
-    assert found["result"]["supportedVersions"] == ["2026-07-28"]
-    listed = answered(line(id=1, method="tools/list", params=MODERN))["result"]
-    assert listed["tools"] == TOOLS
-    assert (listed["resultType"], listed["ttlMs"]) == ("complete", 0)
-    assert listed["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "grove"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 from attrs import evolve
-from core_worlds import a_session, own_git_only, put
+from core_worlds import a_session, own_git_only
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scale import turned_up
@@ -20,7 +20,6 @@ from grove_core.project import Project
 from grove_core.services import session_mode
 from grove_core.services.session_mode import (
     measure,
-    renew_baseline,
     take_baseline,
     with_environment,
 )
@@ -163,24 +162,6 @@ def test_what_grove_tickets_and_backends_write_never_counts(project, known):
     assert project.measured() == 4
 
 
-def test_files_dirty_at_the_baseline_count_for_what_changed_since(project):
-    project.write("a.txt", numbered(0, 30))
-    project.write("untracked", numbered(0, 40))
-    project.git("rm", "-q", "--cached", ".gitignore")
-    (project.top / ".gitignore").unlink()
-    project.begin()
-    assert project.measured() == 0
-    project.write("a.txt", numbered(0, 31))
-    project.write("untracked", numbered(0, 38))
-    assert project.measured() == 3
-    project.commit()
-    assert project.measured() == 3
-    project.write(".gitignore", "*.noise\n")
-    assert project.measured() == 4
-    (project.top / "untracked").unlink()
-    assert project.measured() == 1 + 40 + 1
-
-
 def test_a_project_in_a_subdirectory(make, tmp_path):
     project = make("mono/pkg/app", repository=False, top=tmp_path / "mono")
     project.git("init", "-q", "-b", "main")
@@ -232,17 +213,6 @@ def test_a_remembered_measurement_counts_only_while_nothing_has_changed(project)
         assert measurement.lines == lines
     project.commit()
     assert project.measured() == 3
-
-
-def test_the_baseline_is_taken_anew(project):
-    session = project.begin()
-    seen = project.project()
-    put(seen.sessions, session)
-    project.write("a.txt", numbered(0, 30))
-    project.session = renew_baseline(seen, session)
-    assert project.session.measurement is None
-    assert seen.sessions.get("s") == project.session
-    assert project.measured() == 0
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,13 @@ import pytest
 from core_worlds import NOW, a_session, codes_of, events_in, fork, put
 
 from grove_core.model.gate import Cycle, Gate, GateStatus
-from grove_core.model.session import EventType, InjectedLearning, InjectionOutcome
+from grove_core.model.session import InjectedLearning, InjectionOutcome
 from grove_core.model.ticket import Ticket
 from grove_core.project import Project
 from grove_core.services.messages import past_reflection
 from grove_core.services.sessions import (
     OpenSessions,
     close_dead_sessions,
-    dismiss,
     finish_ends,
 )
 
@@ -42,16 +41,6 @@ def begun(project, session):
     put(project.sessions, session)
     OpenSessions(project).add(session.id)
     return session
-
-
-def test_what_was_shown_and_not_used_is_dismissed_once(project):
-    session = a_session(injected=(shown("cl_a"), shown("cl_b", REFERENCED), shown("cl_c")))
-    after = dismiss(session, NOW)
-    assert [one.outcome for one in after.injected] == [DISMISSED, REFERENCED, DISMISSED]
-    (note,) = after.trace.events
-    assert note.event_type is EventType.LEARNING_DISMISSED
-    assert note.details["learnings"] == "cl_a cl_c"
-    assert dismiss(after, NOW) is after
 
 
 @pytest.fixture

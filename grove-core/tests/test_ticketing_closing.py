@@ -204,25 +204,3 @@ def test_judged_intents_are_taken_out_and_the_gate_is_told_of_those_that_count()
     assert dropped.details["ticket"] == "b"
     assert dropped.details["why"] == "confirmed no"
     assert dropped.details["call"] == "u"
-
-
-def test_a_system_that_opens_one_cycle_a_prompt():
-    one, other = intent("u", close("1", "tasks")), intent("v", close("2", "tasks"))
-    first = settle(session_with(one, other), judged(one), once={"tasks"}, prompt="p1")
-    assert told(first) == [("tasks", "1")]
-    assert first.session.closed_in_prompt == {"tasks": "p1"}
-    second = settle(first.session, judged(other), once={"tasks"}, prompt="p1")
-    assert told(second) == []
-    assert second.session.intents == ()
-    assert "asked already" in second.trace[0].details["why"]
-
-
-def test_the_next_prompt_may_open_another_and_other_systems_always_may():
-    one = intent("u", close("1", "tasks"), close("a", "beads"))
-    session = session_with(one, closed_in_prompt={"tasks": "p1", "beads": "p1"})
-    for prompt, expected in (
-        ("p1", [("beads", "a")]),
-        ("p2", [("tasks", "1"), ("beads", "a")]),
-        (None, [("tasks", "1"), ("beads", "a")]),
-    ):
-        assert told(settle(session, judged(one), once={"tasks"}, prompt=prompt)) == expected

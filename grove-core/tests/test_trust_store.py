@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.errors import CodecError
 from grove_core.storage.trust import TrustRequest, TrustStore
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -52,27 +51,3 @@ def test_an_agreement_takes_the_place_of_one_to_the_same_thing(store, tmp_path):
     store.agree(tmp_path, [request("new"), request("newer")], NOW)
     kept = {request("new"), request("newer"), request("old", subject="other")}
     assert store.agreements(tmp_path).keys() == {one.digest for one in kept}
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"{",
-        b'{"version": 2, "projects": {}}',
-        b'{"version": 1, "projects": {"/": {"0": {"subject": "x"}}}}',
-    ],
-)
-def test_a_file_that_cannot_be_understood_is_told_of_and_kept(store, tmp_path, content):
-    path = tmp_path / "home" / "trust.json"
-    path.parent.mkdir()
-    path.write_bytes(content)
-    with pytest.raises(CodecError, match="nothing is trusted"):
-        store.agreements(tmp_path)
-    with pytest.raises(CodecError):
-        store.revoke(tmp_path)
-    path.with_name("trust.json.corrupt-1").write_text("an earlier one")
-    aside = store.agree(tmp_path, [request()], NOW)
-    assert aside == path.with_name("trust.json.corrupt-2")
-    assert aside.read_bytes() == content
-    assert store.agreements(tmp_path).keys() == {request().digest}
-    assert [one.stat().st_mode & 0o777 for one in (path, aside)] == [0o600, 0o600]

@@ -1,9 +1,6 @@
 """`grove tickets` and `grove tickets match`: which systems there are, what would close."""
 
 import json
-import threading
-
-import pytest
 
 ACME = '[[ticketing.patterns]]\nname = "acme"\ncommand = "acme close {ids}"\n'
 
@@ -139,14 +136,3 @@ def test_a_line_that_is_wrong_is_named(world):
         assert answers[2]["error"].startswith(message)
         assert done.stderr.startswith(f"grove: line 3 of standard input: {message}")
         assert "Traceback" not in done.stderr
-
-
-@pytest.fixture
-def asked(world):
-    """A running `grove tickets match -`, which is ended with the test."""
-    with world.start("tickets", "match", "-") as process:
-        ending = threading.Timer(60, process.kill)  # a test that fails must not hang
-        ending.start()
-        yield process
-        ending.cancel()
-        process.kill()

@@ -1,7 +1,5 @@
 """What earlier sessions have learned comes back: at the start, at a prompt, after a compaction."""
 
-import json
-import os
 import re
 
 import pytest
@@ -9,7 +7,6 @@ import pytest
 FIRST, SECOND, THIRD = (f"cl_20300102_{letter * 6}" for letter in "abc")
 ABOUT_ORDERS = "OrderReport.rows() runs one query per order unless prefetched"
 ABOUT_LOGIN = "LoginForm.clean() must not log the token of the session"
-NO_PROCESS = 999_999_999
 
 
 @pytest.fixture
@@ -37,16 +34,6 @@ def usage(world):
     return {one["id"]: tuple(one["usage"][name] for name in numbers) for one in listed}
 
 
-def edit_session(world, session_id, change):
-    path = world.grove_home / "sessions" / f"{session_id}.json"
-    path.write_text(json.dumps(change(json.loads(path.read_text()))))
-
-
-def a_year_older(state):
-    year, rest = state["updated_at"].split("-", 1)
-    return {**state, "updated_at": f"{int(year) - 1}-{rest}"}
-
-
 # --- when it is shown ---------------------------------------------------------------------------
 
 
@@ -64,18 +51,6 @@ def test_each_way_to_begin_shows_what_it_should(project):
     assert shown(agent.starts("compact")) == [FIRST, SECOND]
     assert set(shown(project.agent("session-2").starts("clear"))) == {FIRST, SECOND}
     assert set(shown(project.agent("session-3").starts("fork"))) == {FIRST, SECOND}
-
-
-@pytest.mark.parametrize(("source", "learning"), [("resume", SECOND), ("compact", FIRST)])
-def test_a_debt_comes_before_learnings(beads, source, learning):
-    agent = beads.agent()
-    beads.learning(FIRST, ABOUT_ORDERS)
-    agent.starts()
-    agent.closes("bd-1")
-    beads.learning(SECOND, ABOUT_LOGIN)
-    context = agent.starts(source)
-    assert "grove skip" in context.partition("\n\n")[0]
-    assert shown(context) == [learning]
 
 
 def test_a_prompt_brings_up_new_matches_only(beads):
@@ -129,9 +104,6 @@ def test_a_change_of_the_learnings_counts_at_once(project):
     assert shown(project.agent("session-3").starts()) == []
 
 
-# --- how it is shown ----------------------------------------------------------------------------
-
-
 # --- whether it was used ------------------------------------------------------------------------
 
 
@@ -151,18 +123,6 @@ def test_what_was_shown_and_not_used_is_dismissed_once(project):
     assert agent.grove("ref", FIRST).code == 0
     agent.ends()
     assert usage(project) == {FIRST: (1, 1, 0), SECOND: (1, 1, 0)}
-
-
-def test_the_dismissals_of_dead_sessions_are_made_up_for(project):
-    project.learning(FIRST, ABOUT_ORDERS)
-    project.agent("dead", CLAUDE_PID=os.getpid()).starts()
-    edit_session(project, "dead", lambda state: {**state, "process_id": NO_PROCESS})
-    project.agent("alive", CLAUDE_PID=os.getpid()).starts()
-    project.agent("idle").starts()
-    edit_session(project, "idle", a_year_older)
-    project.agent("next").starts()
-    project.agent("last").starts()
-    assert sorted(named(project, "dismissed")) == [(FIRST, "dead"), (FIRST, "idle")]
 
 
 def test_a_reflection_names_what_was_used_and_what_was_wrong(beads, candidate):

@@ -31,16 +31,6 @@ def write(world, path, lines, word="line"):
     file.write_text("".join(f"{word} {number}\n" for number in range(lines)))
 
 
-def turn_back_the_clock(world):
-    """Lets the last cycle have been opened a year earlier."""
-    path = world.grove_home / "sessions" / "session-1.json"
-    session = json.loads(path.read_text())
-    memory = session["gate"]["session_mode"]
-    year, rest = memory["last_cycle_at"].split("-", 1)
-    memory["last_cycle_at"] = f"{int(year) - 1}-{rest}"
-    path.write_text(json.dumps(session))
-
-
 def test_no_change_and_small_changes_are_let_go_until_they_add_up(repository, agent):
     agent.is_let_go()
     write(repository, "app.py", 25)
@@ -62,18 +52,6 @@ def test_a_small_change_is_logged_as_one_skip_when_the_session_ends(repository, 
     assert "3 lines" in skip["reason"]
 
 
-@pytest.mark.parametrize("how", ["untracked", "deleted", "committed on a branch"])
-def test_a_large_change_blocks_however_it_was_made(repository, agent, how):
-    if how == "deleted":
-        (repository.project / "app.py").unlink()
-    else:
-        write(repository, "new.py" if how == "untracked" else "app.py", 40)
-    if how == "committed on a branch":
-        repository.git("switch", "-q", "-c", "topic")
-        repository.git("commit", "-q", "-am", "Work")
-    agent.is_blocked()
-
-
 @pytest.mark.parametrize("how", ["reflect", "skip"])
 def test_the_baseline_moves(repository, agent, candidate, how):
     write(repository, "app.py", 40)
@@ -93,19 +71,6 @@ def test_the_baseline_moves(repository, agent, candidate, how):
     agent.ends()
     (auto,) = [one for one in repository.events("skip") if one["decider"] == "auto"]
     assert auto["lines_changed"] == 3
-
-
-def test_one_cycle_a_session_until_much_more_was_done(repository, agent):
-    write(repository, "app.py", 40)
-    agent.is_blocked()
-    assert agent.grove("skip", "nothing new").code == 0
-    write(repository, "more.py", 100)
-    agent.is_let_go()
-    turn_back_the_clock(repository)
-    write(repository, "more.py", 49)
-    agent.is_let_go()
-    write(repository, "more.py", 50)
-    agent.is_blocked()
 
 
 def test_a_linked_work_tree_is_a_project_of_its_own(repository):

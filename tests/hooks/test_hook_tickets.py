@@ -5,7 +5,8 @@ import json
 import pytest
 
 SHELL = {"id": "shell-1", "type": "shell", "status": "running", "description": "x"}
-IS_SUBAGENT = {"agent_id": "a872a6c475997fe1c", "agent_type": "general-purpose"}
+
+
 ACME = '[[ticketing.patterns]]\nname = "acme"\ncommand = "acme ticket finish|close {id}"\n'
 
 
@@ -92,14 +93,6 @@ def test_a_ticket_that_is_opened_again_is_not_owed_for(beads, agent, command):
         agent.is_blocked()
 
 
-def test_of_several_tickets_the_others_stay_owed_for(beads, agent):
-    agent.closes("bd-1", "bd-2")
-    reopens(agent, "bd-1")
-    is_named(agent.is_blocked(), "ticket bd-2 is closed")
-    reopens(agent, "bd-2")
-    agent.is_let_go()
-
-
 def test_a_reopening_that_failed_keeps_the_debt(beads, agent):
     agent.closes("bd-1")
     agent.fails(agent.announces(command="bd reopen bd-1"), "Exit code 1\nError: locked")
@@ -112,16 +105,6 @@ def test_a_reopening_that_failed_keeps_the_debt(beads, agent):
     install_bd(beads, "bd-1", "open")
     agent.fails(call)
     agent.is_let_go()
-
-
-@pytest.mark.parametrize("happened", [True, False])
-def test_a_reopening_that_never_reported_needs_proof(beads, agent, happened):
-    """A call that was denied has a PreToolUse only."""
-    agent.closes("bd-1")
-    agent.announces(command="bd reopen bd-1")
-    install_bd(beads, "bd-1", "open" if happened else "closed")
-    assert agent.stops().code == (0 if happened else 2)
-    assert beads.session()["intents"] == []
 
 
 def test_a_reopening_in_a_background_shell_counts_when_it_is_done(beads, agent):
@@ -169,35 +152,6 @@ def test_a_background_close_that_is_done_later_holds_the_next_stop(beads, agent)
     beads.close_ticket("bd-1")
     is_named(agent.is_blocked(), "tickets bd-2, bd-1 are closed")
     assert beads.session()["intents"] == []
-
-
-def test_a_background_close_that_failed_holds_nobody(beads, agent):
-    closes_in_background(agent)
-    install_bd(beads, "bd-1", "open")
-    agent.is_let_go()
-    events = beads.session()["trace"]["events"]
-    (event,) = [one for one in events if one["event_type"] == "ticket_close_discarded"]
-    assert event["details"]["why"] == "confirmed no"
-
-
-# --- by a subagent ------------------------------------------------------------------------------
-
-
-def subagent_calls(agent, command, use_id, ticket_id, status):
-    call = {"tool_name": "Bash", "tool_use_id": use_id, "tool_input": {"command": command}}
-    agent.silent("PreToolUse", **call, **IS_SUBAGENT)
-    set_status(agent.world, ticket_id, status)
-    agent.silent("PostToolUse", **call, **IS_SUBAGENT, tool_response={"stdout": "", "stderr": ""})
-
-
-def test_closes_of_subagents_and_of_the_main_agent_are_one_cycle(beads, agent):
-    subagent_calls(agent, "bd close bd-1", "toolu_s1", "bd-1", "closed")
-    agent.silent("SubagentStop", **IS_SUBAGENT, stop_hook_active=False)
-    agent.closes("bd-2")
-    subagent_calls(agent, "bd close bd-3", "toolu_s3", "bd-3", "closed")
-    is_named(agent.is_blocked(), "tickets bd-1, bd-2, bd-3 are closed")
-    subagent_calls(agent, "bd reopen bd-2", "toolu_s2", "bd-2", "open")
-    assert owed(beads) == ["bd-1", "bd-3"]
 
 
 # --- while a cycle is reflected -----------------------------------------------------------------
@@ -350,16 +304,3 @@ def test_a_pattern_arms_the_gate(world, candidate):
     agent.succeeds(call, backgroundTaskId=SHELL["id"])
     agent.is_let_go(background_tasks=[SHELL])
     is_named(agent.is_blocked(), "ticket A-2 is closed")
-
-
-def test_a_pattern_of_the_user_counts_in_projects_that_use_grove(world):
-    """Elsewhere nothing is armed by it: the project's people have not asked for grove."""
-    world.grove_home.mkdir()
-    (world.grove_home / "config.toml").write_text(ACME)
-    for session_id, initialised in (("session-1", False), ("session-2", True)):
-        if initialised:
-            world.initialise()
-        agent = world.agent(session_id)
-        agent.starts()
-        agent.succeeds(agent.announces(command="acme ticket close A-1"))
-        assert agent.stops().code == (2 if initialised else 0)

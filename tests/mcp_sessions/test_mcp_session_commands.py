@@ -134,15 +134,3 @@ def test_a_secret_is_handed_to_the_server_and_shown_to_nobody(memory, candidate,
     assert bool(memory.entities) is (text is WORKS)
     if text is REFUSES:
         assert "cannot log in with" in printed
-
-
-def test_a_secret_of_a_header_is_shown_to_nobody(memory, candidate):
-    world = memory.world
-    world.environment["TEAM_TOKEN"] = SECRET
-    headers = {"Authorization": "Bearer ${TEAM_TOKEN}"}
-    memory.configure(headers=headers)
-    printed = uses(world, candidate)
-    assert memory.entities
-    assert SECRET not in printed
-    assert files_with_the_secret(world) == []
-    memory.wait()

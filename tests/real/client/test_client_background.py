@@ -38,19 +38,6 @@ def test_a_background_shell_defers_the_gate_until_it_has_ended(shop):
     assert shop.outcomes() == [("reflected", 1)]
 
 
-def test_a_close_in_a_background_shell_holds_the_agent_once_it_has_happened(shop):
-    close = background(f"{shop.wait_for_stop()}; bd close bd-1 --reason done")
-    turns = [close, STATUS, FINISHED, FINISHED, STATUS, REFLECT, FINISHED]
-    transcript = shop.play(turns, record=True)
-    assert_ended_well(transcript)
-    assert running(transcript) == [["shell"], [], []]
-    assert stops(transcript) == [0, 2, 0]
-    assert [each["gate"] for each in statuses(transcript)] == ["active", "blocked"]
-    (reason,) = held(transcript)
-    assert "ticket bd-1 is closed" in reason
-    assert shop.outcomes() == [("reflected", 1)]
-
-
 def test_a_background_agent_defers_the_gate_until_it_has_ended(shop):
     subagent = {"agents": {"SUBJOB": [bash(shop.wait_for_stop()), {"text": "Looked."}]}}
     call = agent("SUBJOB: look around", run_in_background=True)

@@ -8,7 +8,6 @@ from scenario import (
     CLOSE,
     FINISHED,
     assert_ended_well,
-    held,
     injected,
     reflection,
     stops,
@@ -19,18 +18,6 @@ from scenario import (
 def let_go(shop):
     """The run of an agent that ignored every block."""
     return shop.play([CLOSE, *[FINISHED] * 4])
-
-
-def test_an_agent_that_never_answers_is_held_three_times(let_go):
-    assert_ended_well(let_go)
-    assert stops(let_go) == [2, 2, 2, 0]
-    assert [each["turn"] for each in let_go["requests"]] == [0, 1, 2, 3, 4]
-    first, second, third = held(let_go)
-    assert "this is 1 of 3" in first
-    assert "this is 2 of 3" in second
-    assert "At the next stop grove lets you go" in third
-    assert all("ticket bd-1 is closed" in reason for reason in (first, second, third))
-    assert len(first) > max(len(second), len(third))
 
 
 def test_the_person_sees_the_result_and_the_debt_after_three_ignored_blocks(shop, let_go):

@@ -3,7 +3,6 @@
 import pytest
 from scenario import (
     CLOSE,
-    CLOSE_OTHER,
     FINISHED,
     REFLECT,
     STATUS,
@@ -35,31 +34,6 @@ def test_a_close_that_bd_refuses_does_not_hold_the_agent(shop, command):
     assert (status["gate"], status["closed"], status["blocks"]) == ("active", [], 0)
     assert status["ticket"]["ticket_id"] == "bd-1"
     assert shop.outcomes() == []
-
-
-@pytest.mark.parametrize(
-    ("turns", "named"),
-    [
-        ([bash("bd close bd-1 bd-2 --reason done")], "tickets bd-1, bd-2 are closed"),
-        ([{"tools": [CLOSE, CLOSE_OTHER]}], " are closed"),  # side by side: either may be first
-    ],
-    ids=["one command", "side by side"],
-)
-def test_two_tickets_in_one_turn_owe_one_reflection(shop, turns, named):
-    transcript = shop.play([*turns, FINISHED, STATUS, REFLECT, STATUS, FINISHED])
-    assert_ended_well(transcript)
-    assert stops(transcript) == [2, 0]
-    (reason,) = held(transcript)
-    assert named in reason
-    assert "bd-1" in reason
-    assert "bd-2" in reason
-    owed, paid = statuses(transcript)
-    assert (owed["gate"], owed["blocks"]) == ("blocked", 1)
-    assert {each["ticket_id"] for each in owed["closed"]} == {"bd-1", "bd-2"}
-    assert paid["gate"] == "reflected"
-    assert shop.outcomes() == [("reflected", 1)]
-    assert len(shop.events("reflection")) == 1
-    assert shop.status()["pending"] == []
 
 
 def test_a_subagents_close_holds_the_main_agent_only(shop):

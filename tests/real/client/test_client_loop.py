@@ -57,21 +57,6 @@ def test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back(project):
         assert found == [of_second], name
 
 
-def test_a_learning_that_helped_is_counted(project):
-    project.play([CLOSE, FINISHED, REFLECT, FINISHED])
-    text = project.learnings()
-    learning_id = re.search(r"\[(cl_\w+)\]", text).group(1)
-    project.command("bd", "update", "bd-2", "--status", "in_progress")
-
-    second = project.play([bash(f"grove ref {learning_id} --how 'found the loop'"), FINISHED])
-
-    assert_ended_well(second)
-    (referenced,) = project.events("referenced")
-    assert referenced["learning_id"] == learning_id
-    assert referenced["session_id"] == second["session_id"]
-    assert project.events("dismissed") == []
-
-
 @pytest.mark.parametrize(
     "command",
     [

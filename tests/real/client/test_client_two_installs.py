@@ -8,10 +8,8 @@ from scenario import (
     FINISHED,
     REFLECT,
     STATUS,
-    SUMMARY,
     assert_ended_well,
     held,
-    injected,
     statuses,
     stops,
 )
@@ -49,14 +47,3 @@ def test_each_stop_counts_once_and_three_blocks_are_given(twice):
     warned = [each for each in said if "asked for 3 times" in each]
     assert len(warned) == 1
     assert twice.outcomes() == [("breaker", 3)]
-
-
-def test_what_was_learned_is_shown_once_and_counted_once(twice):
-    transcript = twice.play([STATUS, FINISHED], prompt="Why is OrderReport.rows() so slow?")
-    assert_ended_well(transcript)
-    assert len(of(transcript, "SessionStart")) == 2
-    assert len(of(transcript, "UserPromptSubmit")) == 2
-    assert injected(transcript).count(SUMMARY) == 1
-    assert len(statuses(transcript)) == 1
-    for name in ("surfaced", "dismissed"):
-        assert [each["session_id"] for each in twice.events(name)] == [transcript["session_id"]]

@@ -123,16 +123,8 @@ class Environment:
     def program(self):
         return self.folder / "bin" / "grove"
 
-    @property
-    def site_packages(self):
-        (folder,) = self.folder.glob("lib/python3*/site-packages")
-        return folder
-
     def install(self, *what):
         self.uv("pip", "install", "--python", self.python, *what)
-
-    def uninstall(self, *what):
-        self.uv("pip", "uninstall", "--python", self.python, *what)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """What `grove plugins new` writes, as its author meets it: built, installed, tested and used."""
 
-import json
 import re
 import subprocess
 
@@ -74,22 +73,6 @@ def test_the_check_finds_nothing_wrong(project, distribution):
     verdict = done.stdout.splitlines()[-1]
     assert verdict.startswith(f"{distribution} 0.1.0: ")
     assert " passed, 0 failed" in verdict
-
-
-def test_the_backend_is_used(project, candidate):
-    assert project.grove("init").code == 0
-    project.configure('backends.primary = "shelf"\n')
-    assert project.hook("session-start", source="startup").code == 0
-    answer = project.reflect(candidate)
-    assert answer.code == 0, answer
-    learning_id = answer.json["accepted"][0]["id"]
-    (line,) = (project.root / ".grove" / "shelf.jsonl").read_text().splitlines()
-    assert json.loads(line)["summary"] == candidate["summary"]
-    assert project.grove("search", "--quiet", "prefetched orders").stdout == f"{learning_id}\n"
-    assert project.grove("maintain", "archive", learning_id).code == 0
-    assert project.grove("search", "--quiet", "prefetched orders").stdout == ""
-    assert project.grove("maintain", "restore", learning_id).code == 0
-    assert project.grove("list", "--quiet").stdout == f"{learning_id}\n"
 
 
 def test_the_ticket_system_is_used(project):

@@ -1,7 +1,6 @@
 """A plugin by somebody else: the one of the documentation, as a wheel beside ours, found and used."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,6 @@ FIRST = 'backends.primary = "jsonfile"\n'
 
 def code_lines(path):
     return [line for line in path.read_text().splitlines() if line.strip()]
-
-
-def entries(done):
-    assert done.code == 0, done.stderr
-    return {(entry["group"], entry["name"]): entry for entry in done.json["plugins"]}
 
 
 @pytest.fixture
@@ -39,39 +33,6 @@ def test_a_minimal_backend_plugin_is_small():
 def test_the_example_uses_public_names_only():
     for path in EXAMPLE.rglob("*.py"):
         assert "grove_core." not in path.read_text(), path
-
-
-# --- found --------------------------------------------------------------------------------------
-
-
-def settle(environment, seconds):
-    """Makes an environment look as if nothing had been installed since then."""
-    os.utime(environment.site_packages, (seconds, seconds))
-
-
-def test_an_installation_is_seen_at_once_and_so_is_a_removal(
-    tmp_path, new_environment, project_of, wheel, example_wheel
-):
-    environment = new_environment(tmp_path / "environment", wheel("grove-core"))
-    project = project_of(environment)
-    settle(environment, 1_000_000_000)
-    project.grove_home.mkdir()  # looking makes none, and keeps what it finds only there
-    assert entries(project.grove("plugins", "--json")) == {}
-    (cache,) = (project.grove_home / "cache").glob("plugins-*.json")
-    assert json.loads(cache.read_text())["found"] == []
-
-    environment.install(example_wheel)
-    (key,) = entries(project.grove("plugins", "--json"))
-    assert key == ("grove.backends", "jsonfile")
-    settle(environment, 1_000_000_001)
-    (key,) = entries(project.grove("plugins", "--json"))
-    assert key == ("grove.backends", "jsonfile")
-
-    environment.uninstall("grove-backend-jsonfile")
-    assert entries(project.grove("plugins", "--json")) == {}
-
-
-# --- ordered ------------------------------------------------------------------------------------
 
 
 # --- used ---------------------------------------------------------------------------------------

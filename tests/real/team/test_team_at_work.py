@@ -105,18 +105,3 @@ def test_what_one_learns_all_have(team, lessons):
     assert len(written) == len(set(written)) == len(MEMBERS) * EACH
     for person in team:
         assert in_line(person, written, "--all") == Counter(written)
-
-
-def test_what_one_puts_away_is_away_for_all(team, lessons):
-    ann, *others = team
-    archived, _ = works(ann, lessons[:2])
-    before = learnings_of(ann)
-    for person in others:
-        assert in_line(person, before) == before
-    assert ann.grove("maintain", "archive", archived).code == 0
-    away = before - Counter([archived])
-    for person in team:
-        assert in_line(person, away) == away, person.folder.name
-    assert ann.grove("maintain", "restore", archived).code == 0
-    for person in team:
-        assert in_line(person, before) == before
