@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from core_worlds import own_git_only
 
 from grove_core import git
 from grove_core.git import BranchHistory, WorkTree
@@ -43,12 +44,7 @@ class Repository:
 def own_settings_only(tmp_path, monkeypatch):
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    for role in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{role}_NAME", "Dev")
-        monkeypatch.setenv(f"GIT_{role}_EMAIL", "dev@example.org")
+    own_git_only(monkeypatch, tmp_path / "home")
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """A learning is stored or waits in the outbox, is found meanwhile, and is delivered once."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -105,6 +106,9 @@ def test_nothing_is_found_twice_when_a_delivery_was_cut_short(place):
     place.memory.write(a_learning())
     assert len(list(place.library.iterate())) == 1
     assert len(place.library.search(Query(), Filters())) == 1
+    (receipt,) = place.library.deliver()
+    assert receipt.status is ReceiptStatus.DUPLICATE
+    assert place.everywhere() == (["cl_1"], [], [])
 
 
 def test_a_personal_learning_that_waits_is_found_as_personal(place):
@@ -130,3 +134,66 @@ def test_where_nothing_can_keep_it_that_is_an_error(place, tmp_path):
     place.memory.down = True
     with pytest.raises(StorageError):
         place.store(a_learning())
+
+
+def waiting(place, root=None):
+    return [one.learning.id for one in place.outbox.entries(root)]
+
+
+def test_each_project_gets_its_own_and_personal_ones_go_from_anywhere(place):
+    place.files.capabilities |= {Capability.PERSONAL}
+    place.outbox.put(a_learning("cl_here"), place.root, NOW)
+    place.outbox.put(a_learning("cl_there"), Path("/elsewhere"), NOW)
+    place.outbox.put(a_learning("cl_mine", scope=Scope.PERSONAL), Path("/elsewhere"), NOW)
+    assert waiting(place, place.root) == ["cl_here", "cl_mine"]
+    place.deliver()
+    assert waiting(place) == ["cl_there"]
+    assert (place.memory.ids(), place.files.ids()) == (["cl_here"], ["cl_mine"])
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b'{"root": "/projects/one"}'], ids=lambda one: repr(one[:20])
+)
+def test_an_entry_that_cannot_be_read_stays_and_stops_nothing(place, tmp_path, content):
+    directory = tmp_path / "outbox"
+    directory.mkdir()
+    (directory / "a-broken.json").write_bytes(content)
+    (directory / "folder.json").mkdir()
+    place.outbox.put(a_learning(), place.root, NOW)
+    assert place.deliver() == ["memory"]
+    assert (directory / "a-broken.json").read_bytes() == content
+    assert waiting(place) == []
+    assert [one.name for one in place.outbox.unreadable()] == ["a-broken.json", "folder.json"]
+
+
+@pytest.fixture
+def work_trees(tmp_path):
+    """The main work tree of a repository and a linked one, as git lays them out."""
+    main, linked = tmp_path / "main", tmp_path / "linked"
+    inside = main / ".git" / "worktrees" / "linked"
+    inside.mkdir(parents=True)
+    (inside / "commondir").write_text("../..\n")
+    for top in (main, linked):
+        (top / "shop").mkdir(parents=True)
+    (linked / ".git").write_text(f"gitdir: {inside}\n")
+    return main, linked
+
+
+def test_what_a_work_tree_leaves_is_delivered_from_another_once_it_is_gone(place, work_trees):
+    main, linked = work_trees
+    place.outbox.put(a_learning(), linked / "shop", NOW)
+    assert waiting(place, main / "shop") == []
+    shutil.rmtree(linked)
+    assert waiting(place, main / "shop") == ["cl_1"]
+    assert not any(one.is_stranded for one in place.outbox.entries())
+
+
+def test_projects_that_are_gone_strand_their_learnings(place, tmp_path):
+    here, gone = tmp_path / "here", tmp_path / "gone"
+    for number, root in enumerate((here, gone)):
+        (root / ".git").mkdir(parents=True)
+        place.outbox.put(a_learning(f"cl_{number}"), root, NOW)
+    place.outbox.put(a_learning("cl_mine", scope=Scope.PERSONAL), gone, NOW)
+    gone.rename(tmp_path / "moved")
+    assert [one.learning.id for one in place.outbox.entries() if one.is_stranded] == ["cl_1"]
+    assert waiting(place, here) == ["cl_0", "cl_mine"]

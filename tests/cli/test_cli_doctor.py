@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -126,20 +125,6 @@ def test_a_healthy_project_has_nothing_to_fix(healthy):
     assert healthy.grove("doctor", "-q") == type(done)(0, "", "")
     lines = healthy.grove("doctor", "-v").stdout.splitlines()
     assert [line[:8] for line in lines[:-2]] == ["ok      "] * len(checks)
-
-
-def test_what_is_broken_comes_last_with_its_fix_below(healthy):
-    (healthy.project / ".gitignore").write_text(".grove/\n")
-    record(healthy, "/nowhere/grove")
-    settings_of(healthy).write_text("{broken")
-    done = healthy.grove("doctor")
-    assert done.code == 1
-    lines = done.stdout.splitlines()
-    marks = [line[:8].strip() for line in lines[:-1] if line[:1] not in ("", " ")]
-    assert marks == ["warning"] * 3 + ["broken"]
-    for line, below in pairwise(lines):
-        assert below.startswith("          → ") is line.startswith(("warning ", "broken "))
-    assert "1 broken, 3 warnings" in lines[-1]
 
 
 def test_a_machine_that_grove_has_never_seen_stays_as_it_is(world):

@@ -13,7 +13,6 @@ from grove_core.codec import session_to_json
 from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
-from grove_core.services.cleanup import CleaningLimits, Reason, SessionFiles, choose
 
 DAMAGE = {
     "binary": b"\x00\xff\xfe\x80",
@@ -123,34 +122,6 @@ def test_oldest_first_in_full(blocked):
     }
     kinds = [line.split()[2] for line in blocked.grove("trace", "session-1").stdout.splitlines()]
     assert kinds == [one["event_type"] for one in stored["events"]]
-
-
-NOW = datetime(2030, 3, 1, tzinfo=UTC)
-UNFINISHED = (GateStatus.ACTIVE, GateStatus.PENDING, GateStatus.BLOCKED)
-
-
-def kept(days, status=GateStatus.IDLE, fault=""):
-    written_at = NOW - timedelta(days=days)
-    session = Session(
-        id="one",
-        host="claude-code",
-        cwd="/p",
-        project_root="/p",
-        created_at=written_at,
-        updated_at=written_at,
-        gate=Gate(status=status),
-    )
-    readable = None if fault else session
-    return SessionFiles(session_id="one", written_at=written_at, session=readable, fault=fault)
-
-
-BEFORE = CleaningLimits(before=NOW - timedelta(days=30))
-ORPHANS = CleaningLimits(orphans=True)
-BOTH = CleaningLimits(before=BEFORE.before, orphans=True)
-
-
-def reason(limits, days, status=GateStatus.IDLE, *, is_live=False):
-    return choose(kept(days, status), limits, NOW, is_live=is_live).reason
 
 
 def ago(**units):
@@ -267,23 +238,6 @@ def test_a_session_that_somebody_writes_just_now_is_kept(many):
     assert path.exists()
     found, _ = clean(many, "--before", "30d")
     assert reasons(found["deleted"]) == {"old": "old"}
-
-
-@pytest.mark.parametrize("status", GateStatus)
-def test_what_may_go(status):
-    old = Reason.PENDING if status.owes_reflection else Reason.OLD
-    assert [reason(BEFORE, days, status) for days in (29, 30, 31)] == [
-        Reason.RECENT,
-        Reason.RECENT,
-        old,
-    ]
-    unfinished = Reason.ORPHAN if status in UNFINISHED else Reason.FINISHED
-    young = Reason.PENDING if status.owes_reflection else Reason.FINISHED
-    assert [reason(ORPHANS, days, status) for days in (1, 1.1)] == [young, unfinished]
-    assert reason(BOTH, 31, status).deletes
-    for limits in (BEFORE, ORPHANS, BOTH):
-        for days in (0, 31, 4000):
-            assert reason(limits, days, status, is_live=True) is Reason.LIVE
 
 
 def test_ways_to_say_when(world):

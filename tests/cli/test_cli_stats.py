@@ -11,17 +11,8 @@ import statistics_examples as examples
 from rich.cells import cell_len  # noqa: TID253 - no hook runs this
 from rich.console import Console  # noqa: TID253 - no hook runs this
 
-from grove_core.model.usage import Share
-from grove_core.report.dashboard import print_dashboard, spark_of_counts, spark_of_rates
+from grove_core.report.dashboard import print_dashboard
 from grove_core.report.page import html_page
-from grove_core.report.text import (
-    Trend,
-    evidence_of,
-    in_days,
-    percent,
-    share_of,
-    trend_of,
-)
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
 
@@ -160,29 +151,6 @@ def test_the_numbers_of_the_project_stand_in_one_line(beads):
         "So far    1 active learning, used 1 time in 4 showings,"
         " 1 reflection with 2 of 5 candidates accepted, 1 skip"
     )
-
-
-def test_how_numbers_are_said():
-    """No rate is rounded to none or all, and of few it comes with its interval."""
-    rates = (0, 0.001, 0.345, 0.996, 1)
-    assert [percent(rate) for rate in rates] == ["0 %", "1 %", "34 %", "99 %", "100 %"]
-    assert share_of(Share(), "showings") == "0 of 0 showings"
-    assert share_of(Share(1, 4), "showings") == "1 of 4 showings, 25 % (5–70 %)"
-    assert share_of(Share(250, 1000), "showings") == "250 of 1,000 showings, 25 %"
-    for recent, before, trend in (
-        (Share(9, 10), Share(5, 10), Trend.UP),
-        (Share(5, 10), Share(9, 10), Trend.DOWN),
-        (Share(52, 100), Share(50, 100), Trend.STEADY),
-        (Share(4, 4), Share(0, 10), Trend.UNKNOWN),
-        (Share(10, 10), Share(), Trend.UNKNOWN),
-    ):
-        assert trend_of(recent, before) is trend
-    evidence = {"used": 2, "shown": 17, "hit_rate": 0.118, "hit_low": 0.03, "hit_high": 0.34}
-    assert evidence_of(evidence) == "used 2, shown 17, hit rate 12 % (3–34 %)"
-    due = ["now", "now", "in 1 day", "in 2 days", "in 7 days"]
-    assert [in_days(days) for days in (-3, 0, 0.4, 1.2, 6.9)] == due
-    assert spark_of_counts([0, 1, 1000]) == "··········▁█"
-    assert spark_of_rates([Share(), Share(0, 3), Share(3, 3)]) == "··········▁█"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

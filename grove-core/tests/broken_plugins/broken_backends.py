@@ -295,11 +295,6 @@ def lets_the_last_one_win(me, sound, learning):
     return answer
 
 
-def tells_the_latest_only(me, sound, mark):
-    answer = sound(mark)
-    return answer if answer.whole else evolve(answer, learnings=answer.learnings[-1:])
-
-
 def swallows_errors(me, sound, learning):
     with suppress(BackendError):
         return sound(learning)
@@ -326,13 +321,6 @@ def says_that_it_is_there(me, sound, learning):
 def keeps_nothing_here(me, sound, seconds, *, asked):
     done = sound(seconds, asked=asked)
     me._path.unlink(missing_ok=True)
-    return done
-
-
-def marks_the_first_time_only(me, sound, seconds, *, asked):
-    mark, me._mark = me._mark, me._mark.with_name("elsewhere")
-    done = sound(seconds, asked=asked)
-    mark.touch() if not mark.exists() else None
     return done
 
 
@@ -367,20 +355,8 @@ BROKEN_BACKENDS = [
         taking_for_the_same(lambda one, other: one.detail == other.detail),
     ),
     (
-        "test_every_new_id_is_stored",
-        taking_for_the_same(lambda one, other: one.id.casefold() == other.id.casefold()),
-    ),
-    (
         "test_a_mentioned_id_is_not_stored",
         taking_for_the_same(lambda one, other: one.id in other.detail),
-    ),
-    (
-        "test_write_is_idempotent",
-        in_memory(
-            write=lambda me, sound, learning: receipt(
-                me, learning, is_known=sound(learning) is None
-            )
-        ),
     ),
     ("test_write_is_idempotent", in_memory(write=lets_the_last_one_win)),
     ("test_parallel_writers_lose_nothing", WritesInItsSleep),
@@ -441,15 +417,6 @@ BROKEN_BACKENDS = [
     ),
     ("test_news_is_told_and_nothing_else", in_memory(changes=lambda me, sound, mark: sound(""))),
     ("test_answers_add_up", ForgetsStatusChanges),
-    (
-        "test_unknown_mark_asks_for_everything[?]",
-        in_memory(
-            changes=lambda me, sound, mark: sound(
-                mark if mark in {*me._storage.marks, ""} else me._storage.marks[-1]
-            )
-        ),
-    ),
-    ("test_answers_add_up", in_memory(changes=tells_the_latest_only)),
     # Files.
     ("test_files_show_every_change", but(NamesFiles, files=lambda me, sound: [Path(__file__)])),
     ("test_asking_leaves_nothing_behind", in_file(search=makes_a_folder)),
@@ -462,8 +429,4 @@ BROKEN_BACKENDS = [
     ("test_what_is_kept_here_is_told_without_asking", with_server(iterate=asks_its_server)),
     ("test_what_is_written_is_delivered_once_or_waits", with_server(write=says_that_it_is_there)),
     ("test_synchronising_loses_nothing", with_server(synchronise=keeps_nothing_here)),
-    (
-        "test_mark_is_written_when_both_are_in_line",
-        with_server(synchronise=marks_the_first_time_only),
-    ),
 ]
