@@ -1,7 +1,5 @@
 """The backend through real files and processes."""
 
-import os
-
 import pytest
 
 from grove_backend_markdown.backend import MarkdownBackend
@@ -9,7 +7,6 @@ from grove_backend_markdown.format import format_entry
 from grove_core import (
     LearningStatus,
     ReceiptStatus,
-    StorageError,
 )
 
 
@@ -29,25 +26,6 @@ def test_writing_appends_and_heals_a_missing_newline(backend, file, make_learnin
     file.write_bytes(before)
     backend.write(make_learning())
     assert file.read_bytes() == before + b"\n\n" + format_entry(make_learning()).encode()
-
-
-@pytest.mark.parametrize("ids", [range(20), [1] * 8], ids=["many ids", "one id"])
-def test_parallel_writers_all_survive_and_store_an_id_once(context, backend, make_learning, ids):
-    begin, release = os.pipe()
-    children = []
-    for number in ids:
-        children.append(os.fork())
-        if not children[-1]:
-            os.close(release)
-            os.read(begin, 1)  # until all are there
-            receipt = MarkdownBackend(context).write(make_learning(number))
-            os._exit(0 if receipt.status is ReceiptStatus.STORED else 3)
-    os.close(release)
-    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-    os.close(begin)
-    wanted = sorted({*ids})
-    assert sorted(codes) == [0] * len(wanted) + [3] * (len(ids) - len(wanted))
-    assert list(backend.iterate()) == [make_learning(number) for number in wanted]
 
 
 def test_folder_of_single_files_is_read_too(context, backend, file, make_learning):
@@ -95,22 +73,3 @@ def test_ping_counts_and_names_problems(backend, file, make_learning):
     # Which they are is said once, by the health check of the project.
     assert health.detail == "1 learning; 1 fault"
     assert "grove maintain repair" in health.fix
-
-
-def test_links_that_lead_out_of_the_project_are_not_written_through(
-    context, backend, file, make_learning, tmp_path
-):
-    """Whoever made the repository chose the links, and not whoever cloned it."""
-    victim = tmp_path / "victim.md"
-    victim.write_text(format_entry(make_learning(1)))
-    before = victim.read_bytes()
-    file.parent.mkdir()
-    file.symlink_to(victim)
-    with pytest.raises(StorageError, match="outside of"):
-        backend.write(make_learning(2))
-    with pytest.raises(StorageError, match="outside of"):
-        backend.set_status(make_learning(1).id, LearningStatus.ARCHIVED)
-    health = backend.ping()
-    assert not health.ok
-    assert "outside of" in health.detail
-    assert victim.read_bytes() == before

@@ -307,17 +307,6 @@ class Project:
         self.now += timedelta(milliseconds=1)  # no two changes are of one moment
         return TotalRecallBackend(context, clock=lambda: self.now)
 
-    def logs(self):
-        return {path.name: path.read_bytes() for path in (self.root / "memory").rglob("*.md")}
-
-    def archive(self):
-        """What /recall-maintain suggests for old logs."""
-        archive = self.root / "memory" / "archive" / "daily"
-        archive.mkdir(parents=True, exist_ok=True)
-        for path in (self.root / "memory" / "daily").iterdir():
-            if path != self.log:
-                path.rename(archive / path.name)
-
     def append(self, text):
         """What somebody appends without a lock."""
         with self.log.open("ab") as file:

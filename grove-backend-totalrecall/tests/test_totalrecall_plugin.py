@@ -1,8 +1,6 @@
 """What the plugin offers, that offering it is cheap, and what doctor is told."""
 
 import os
-import subprocess
-import sys
 from datetime import date
 
 import pytest
@@ -35,34 +33,6 @@ def check(context, today=TODAY):
     assert "\n" not in health.detail
     assert "\n" not in health.fix
     return health
-
-
-# --- what is offered ----------------------------------------------------------------------------
-
-IMPORTS = """
-import sys
-from pathlib import Path
-from grove_core import BackendContext
-from grove_backend_totalrecall import plugin
-known = {*sys.modules}
-(spec,) = plugin.grove_memory_backends()
-plugin.grove_health_checks()
-offering = sorted(one for one in sys.modules if one.startswith("grove_backend_totalrecall."))
-context = BackendContext(root=Path("."), home=Path("none"), environment={"HOME": sys.argv[1]})
-assert spec.detect(context) is None
-print(*offering)
-print(*sys.modules.keys() - known)
-"""
-
-
-def test_offering_imports_nothing_but_the_settings_and_detecting_parses_none(root, home):
-    (home / ".claude").mkdir()
-    (home / ".claude" / "settings.json").write_text('{"enabledPlugins": {"other@x": true}}')
-    words = [sys.executable, "-c", IMPORTS, home]
-    done = subprocess.run(words, cwd=root, check=True, capture_output=True, text=True)
-    offering, detecting = (line.split() for line in done.stdout.splitlines())
-    assert offering == ["grove_backend_totalrecall.plugin"]
-    assert not {"json", "subprocess"} & {*detecting}
 
 
 # --- detection and doctor -----------------------------------------------------------------------

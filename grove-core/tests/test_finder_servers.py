@@ -92,13 +92,6 @@ def found(finder, filters=None, **options):
     return {one.entry.id: one for one in finder.search(QUERY, filters or Filters(), **options)}
 
 
-def test_a_hook_asks_no_server(finder, served):
-    served.write(a_learning("here"))
-    served.there = [a_hit("there")]
-    assert [*found(finder)] == ["cl_here"]
-    assert served.asked == 0
-
-
 def test_whoever_asks_for_notes_gets_what_the_server_has_found(finder, served):
     served.write(a_learning("here"))
     served.there = [a_hit("there"), a_hit("note", complete=False), a_hit("here", 0.99)]

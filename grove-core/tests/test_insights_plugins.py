@@ -67,20 +67,3 @@ def test_a_senseless_answer_is_reported_and_the_others_go_on(make, answer, words
     (problem,) = plugins.plugins.problems
     assert str(problem).startswith("acme0-dist 1.0 (grove.plugins:acme0): grove_insights: ")
     assert words in problem.detail
-
-
-def test_a_plugin_that_raises_or_hangs_is_left_behind(make):
-    def hang(_):
-        import threading
-
-        threading.Event().wait(3600)
-
-    def fall(_):
-        raise SystemExit(3)
-
-    plugins = make(hang, fall, lambda _: [an_insight("good")], seconds=0.02)
-    assert kinds(ask_for_insights(plugins, LOW)) == ["good", "low_hit_category"]
-    assert [one.detail for one in plugins.plugins.problems] == [
-        "took longer than 0.4 seconds",
-        "raised SystemExit",
-    ]

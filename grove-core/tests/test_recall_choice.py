@@ -120,20 +120,6 @@ def test_two_processes_that_show_the_same_remember_it_once(project, session, bac
     assert later(project).usage()["cl_a"].surfaced == 1
 
 
-def test_showings_are_logged_and_personal_ones_never_in_the_project(project, session, backends):
-    write(backends, taught("ours"), taught("mine", scope=Scope.PERSONAL))
-    after = show(project, session)
-    personal = {one.learning_id: one.personal for one in after.injected}
-    assert personal == {"cl_ours": False, "cl_mine": True}
-    (ours,) = events_in(project.files.events_file)
-    (mine,) = events_in(project.paths.personal_events)
-    told = ours.learning_id, ours.session_id, ours.via, ours.score
-    assert told == ("cl_ours", "s", "prompt", 1.0)
-    assert mine.learning_id == "cl_mine"
-    assert "cl_mine" not in project.files.events_file.read_text()
-    assert set(later(project).usage()) == {"cl_ours", "cl_mine"}
-
-
 def test_after_a_compaction_what_was_shown_is_shown_again_in_its_order(project, session, backends):
     assert repeat(project, session, 4000).text == ""
     write(backends, taught("b"), taught("a", timestamp=NOW - timedelta(days=1)))

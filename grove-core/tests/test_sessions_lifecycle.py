@@ -10,7 +10,6 @@ from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.session import InjectedLearning, InjectionOutcome
 from grove_core.model.ticket import Ticket
 from grove_core.project import Project
-from grove_core.services.messages import past_reflection
 from grove_core.services.sessions import (
     OpenSessions,
     close_dead_sessions,
@@ -99,20 +98,6 @@ def test_a_session_that_has_gone_on_has_not_ended(project, ends):
 
 def ticket(name):
     return Ticket(ticket_id=name, source="beads")
-
-
-def test_a_debt_is_named_with_the_command_that_settles_it():
-    notice = past_reflection(a_session(gate=owing(ticket("T-1"), ticket(None))))
-    assert notice == (
-        "grove: session s ended without the reflection it owed (T-1, of beads); if you know what it"
-        " taught: grove reflect --session-id s"
-    )
-    assert "(its changes)" in past_reflection(a_session(gate=owing()))
-    for status in (GateStatus.IDLE, GateStatus.ACTIVE, GateStatus.REFLECTED):
-        assert past_reflection(a_session(gate=Gate(status=status))) == ""
-    notice = past_reflection(a_session(recovered_from="/h/s.json.corrupt-1"))
-    assert "/h/s.json.corrupt-1" in notice
-    assert "may still owe" in notice
 
 
 def dead_process():

@@ -1,9 +1,6 @@
 """beads: where its store lies, which issue is in progress, and whether a close happened."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -303,16 +300,3 @@ class TestCurrentTicket:
         context = make_context(PATH=path, HOME=str(project))
         assert beads.current_ticket(context) == TICKET
         assert (project / "asked").read_text() == f"{READ} --status in_progress\n"
-
-
-def test_importing_a_system_is_cheap():
-    """Hooks import every ticket module; what is heavy waits until it is needed."""
-    code = (
-        "import sys, grove_tickets.beads, grove_tickets.tissue, grove_tickets.tasks\n"
-        "import grove_tickets.session\n"
-        "heavy = {'subprocess', 'shutil', 'grove_tickets.shell'}\n"
-        "print(*sorted(heavy & set(sys.modules)))"
-    )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
-    assert done.stdout.strip() == ""

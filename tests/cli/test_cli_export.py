@@ -80,12 +80,3 @@ def test_grove_s_own_files_are_never_written_over(shop, place):
     through = export(shop, "--output", "link/learnings.md", code=1)
     assert "grove's own files" in through.stderr
     assert listing(shop.project) == before
-
-
-def test_an_export_moves_to_another_project_and_back(shop, tmp_path):
-    shop.lent.append(shop.project / "out.jsonl")
-    export(shop, "--all", "--output", "out.jsonl")
-    before = export(shop, "--all").stdout
-    shop.learnings_file.unlink()
-    assert shop.grove("import", "jsonl", "out.jsonl").code == 0
-    assert export(shop, "--all").stdout == before

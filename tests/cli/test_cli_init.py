@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from terminal import on_terminal
+from world import listing
 
 from grove_core.hosts.claude_hooks import hook_groups
 
@@ -31,15 +32,6 @@ def run(world, *words, code=0, **options):
 
 def run_json(world, *words, code=0, **variables):
     return json.loads(run(world, *words, "--json", code=code, **variables)[0])
-
-
-def tree(folder):
-    """Every entry of a folder with its bytes, grove's own directory apart."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
-        for path in folder.rglob("*")
-        if ".grove" not in path.parts
-    }
 
 
 @pytest.fixture
@@ -96,19 +88,19 @@ def test_what_is_there_stays_and_a_second_run_changes_nothing(world, local):
         '{\n    "model": "opus",\n    "hooks": {\n        "Stop": ['
     )
     world.grove("plugins")  # what is known of the installed plugins is kept from here on
-    before = tree(world.folder)
+    before = listing(world.folder, apart_from=[world.grove_home / "cache"])
     again = run_json(world, "--hooks")
     assert again["changes"] == []
     assert any("holds the hooks already" in one for one in again["notes"])
-    assert tree(world.folder) == before
+    assert listing(world.folder, apart_from=[world.grove_home / "cache"]) == before
 
 
 def test_a_dry_run_shows_and_does_nothing(world):
-    before = tree(world.project)
+    before = listing(world.project, apart_from=[world.project / ".grove"])
     out, _ = run(world, "--hooks", "--rules", "--dry-run")
     assert "+++ b/.claude/settings.local.json" in out
     assert "would be created: .grove/config.toml" in out
-    assert tree(world.project) == before
+    assert listing(world.project, apart_from=[world.project / ".grove"]) == before
     assert not (world.project / ".grove").exists()
     assert not (world.grove_home / "program").exists()
 
@@ -169,10 +161,10 @@ def test_an_uninstall_that_cannot_do_everything_does_nothing(world, local):
     run(world, "--hooks", "--rules")
     text = local.read_text()
     local.write_text(text[:-3])
-    before = tree(world.project)
+    before = listing(world.project, apart_from=[world.project / ".grove"])
     _, complaint = run(world, "--uninstall", code=1)
     assert f"{local}: line" in complaint
-    assert tree(world.project) == before
+    assert listing(world.project, apart_from=[world.project / ".grove"]) == before
     local.write_text(text)
     run(world, "--uninstall")
     assert not (world.project / ".claude").exists()
@@ -205,15 +197,6 @@ QUESTIONS = (
 def converse(world, *answers):
     """The code and the screen of `grove init`, whose questions are answered in turn."""
     return on_terminal(world, "init", answers=[(r"\]: $", one) for one in answers])
-
-
-def everything(world):
-    """All that init could have changed; caches apart, which say nothing."""
-    return {
-        str(path.relative_to(world.folder)): path.read_bytes() if path.is_file() else None
-        for path in world.folder.rglob("*")
-        if path != world.grove_home and not path.is_relative_to(world.grove_home / "cache")
-    }
 
 
 @pytest.fixture
@@ -322,8 +305,8 @@ def test_a_merge_driver_of_an_older_grove_is_taken_out(project):
 
 
 def test_a_no_changes_nothing(project):
-    before = everything(project)
+    before = listing(project.folder, apart_from=[project.grove_home])
     code, shown = converse(project, "\n", "no\n")
     assert code == 1
     assert shown.endswith("\ngrove: nothing was changed\n")
-    assert everything(project) == before
+    assert listing(project.folder, apart_from=[project.grove_home]) == before

@@ -151,28 +151,6 @@ DETAIL = (
 )
 
 
-def test_the_same_in_other_words_is_refused_and_may_supersede(beads, blocked, candidate):
-    beads.learning("cl_old", SHOWN, detail=DETAIL)
-    known = candidate(3)
-    beads.learning("cl_gone", known["summary"], detail=known["detail"], status="archived")
-    assert blocked.reflects(known).code == 0  # what was put away blocks nothing
-    words = {
-        "summary": "While OrderStore.export() writes, the orders table stays locked",
-        "detail": (
-            "Checkouts wait for minutes and customers give up, so only the nightly job may call it:"
-            " shop/export.py takes LOCK IN SHARE MODE."
-        ),
-        "context_files": [],
-        "tags": ["orders"],
-    }
-    done = blocked.reflects(candidate(**words))
-    assert done.code == 1
-    (refused,) = done.json["rejected"]
-    assert (refused["stage"], refused["existing_id"]) == ("duplicate", "cl_old")
-    assert SHOWN in refused["reason"]
-    assert blocked.reflects(candidate(**words, supersedes=["cl_old"])).code == 0
-
-
 @pytest.mark.parametrize("personal", [False, True])
 def test_what_was_shown_is_not_handed_in_again(beads, candidate, personal):
     beads.learning("cl_old", SHOWN, detail=DETAIL, personal=personal, tags="orders")

@@ -1,16 +1,9 @@
 """An agent that never answers: held three times, let go, and the person is told."""
 
-import re
-
 import pytest
 from scenario import (
-    CANDIDATE,
     CLOSE,
     FINISHED,
-    assert_ended_well,
-    injected,
-    reflection,
-    stops,
 )
 
 
@@ -36,20 +29,3 @@ def test_the_person_sees_the_result_and_the_debt_after_three_ignored_blocks(shop
     assert "bd-1" in debt
     assert f"grove reflect --session-id {session_id}" in debt
     assert debt in " ".join(shop.command("grove", "status").split())
-
-
-def test_the_next_session_names_the_debt_and_can_pay_it(shop, let_go):
-    session_id = let_go["session_id"]
-    pay = reflection(CANDIDATE, "--session-id", session_id)
-    second = shop.play([pay, FINISHED])
-    assert_ended_well(second)
-    named = f"session {session_id} ended without the reflection it owed (bd-1)"
-    assert injected(second, request=0).count(named) == 1
-    assert stops(second) == [0]
-    text = shop.learnings()
-    assert re.search(rf"Origin:\*\* ticket bd-1 \| session {session_id}", text)
-    assert shop.status()["pending"] == []
-
-    third = shop.play([FINISHED])
-    assert_ended_well(third)
-    assert session_id not in injected(third)

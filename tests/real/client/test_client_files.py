@@ -71,14 +71,3 @@ def test_a_subagent_is_told(noted):
     (told,) = [each for each in transcript["injected"] if "names this file" in each["text"]]
     assert told["conversation"] != "main"
     assert len(noted.events("surfaced")) == 1
-
-
-def test_the_settings_alone_do_it_as_well(noted):
-    noted.command("grove", "init", "--hooks", "--quiet")
-    transcript = noted.play([read(noted), edit(noted), FINISHED], plugin_dir=(), environment=QUIET)
-    assert transcript["exit_code"] == 0
-    ((_, line),) = lines_in(transcript)
-    assert SUMMARY in line
-    events = [hook["hook_event"] for hook in transcript["hooks"]]
-    assert events.count("PostToolUse") == 2
-    assert "PreToolUse" not in events

@@ -16,7 +16,6 @@ from scenario import (
     assert_ended_well,
     bash,
     held,
-    results,
     statuses,
     stops,
 )
@@ -94,29 +93,6 @@ def test_the_agent_reflects_with_the_tool_that_the_block_names(shop):
         '{"decision": "block"'
     ]
     assert "hook" not in json.dumps(transcript["requests"][0].get("tools", []))
-
-
-def test_every_tool_works_and_refusals_give_their_reasons(shop):
-    bad = {**CANDIDATE, "detail": "short"}
-    turns = [
-        CLOSE,
-        tool("observe", note="The export is slow, too"),
-        FINISHED,
-        tool("reflect", candidates=[bad]),
-        tool("search", query="orders"),
-        tool("skip", reason="Nothing else was found on the way"),
-        FINISHED,
-    ]
-    transcript = shop.play(turns, args=ALLOWED)
-    assert_ended_well(transcript)
-    assert stops(transcript) == [2, 0]
-    _, noted, refused, found, skipped = results(transcript)
-    assert "observations" in noted or "Noted" in noted
-    assert "detail" in refused
-    assert "the gate stays closed" in refused
-    assert "count" in found or "Nothing fits" in found
-    assert "skipped" in skipped
-    assert shop.outcomes() == [("skipped", 1)]
 
 
 def test_a_cleared_session_keeps_the_server_and_gets_its_own_reflection(shop):

@@ -3,7 +3,6 @@
 import re
 import tomllib
 import zipfile
-from email.parser import Parser
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,6 @@ ROOT = Path(__file__).parents[3]
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("grove-*/pyproject.toml"))
 EXTENSIONS = [package for package in PACKAGES if package != "grove-core"]
 FOR_USERS = set(EXTENSIONS) - {"grove-eval"}
-
-
-def metadata(archive):
-    (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
-    return Parser().parsestr(archive.read(name).decode())
 
 
 def declared(package):
@@ -50,20 +44,6 @@ def test_wheel_holds_the_package_and_nothing_else(wheel, package):
         licence = archive.read(f"{information}/licenses/LICENSE")
     assert f"{module}/py.typed" in expected
     assert licence == (ROOT / "LICENSE").read_bytes()
-
-
-def test_extras_of_core_name_every_other_package(wheel):
-    with zipfile.ZipFile(wheel("grove-core")) as archive:
-        found = metadata(archive)
-    extras = {name: set() for name in found.get_all("Provides-Extra")}
-    for requirement in found.get_all("Requires-Dist"):
-        what, _, condition = requirement.partition("; extra == ")
-        if condition:
-            extras[condition.strip("'\"")].add(what.partition("==")[0].strip())
-    short = {name.removeprefix("grove-").removeprefix("backend-"): {name} for name in EXTENSIONS}
-    kit = {requirement.partition(">")[0] for requirement in extras.pop("testing")}
-    assert kit == {"hypothesis", "pytest"}
-    assert extras == {**short, "all": FOR_USERS}
 
 
 @pytest.mark.parametrize("package", EXTENSIONS)

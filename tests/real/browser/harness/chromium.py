@@ -1,6 +1,5 @@
 """Headless Chromium, driven through the DevTools protocol over a pipe: no port, no driver."""
 
-import base64
 import json
 import os
 import select
@@ -117,11 +116,6 @@ class Browser:
         """Addresses that the page has asked for."""
         sent = [one for one in self.events if one["method"] == "Network.requestWillBeSent"]
         return [one["params"]["request"]["url"] for one in sent]
-
-    def screenshot(self, path):
-        """Writes the whole page as a PNG."""
-        shot = self.page("Page.captureScreenshot", format="png", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(shot["data"]))
 
 
 @contextmanager

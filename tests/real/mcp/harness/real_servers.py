@@ -192,4 +192,3 @@ SERVERS = (
         patience=15,
     ),
 )  # fmt: skip
-TEAM_SERVER = SERVERS[-1]
