@@ -104,7 +104,7 @@ class GateMachine(RuleBasedStateMachine):
         for _ in range(2 if fate == "twice" else 1):
             self.deliver(event, answered=fate != "unanswered")
 
-    @precondition(lambda self: self.gate.status.owes_reflection)
+    @precondition(lambda self: self.gate.status.reflection_pending)
     @rule(fate=FATES, wait=st.sampled_from([0, 1, 59, 60, 299, 300]))
     def stop_again(self, fate, wait):
         self.seconds += wait
@@ -119,9 +119,9 @@ class GateMachine(RuleBasedStateMachine):
         self.gate, decision, trace = self.step(event)
         moved = [item for item in trace if item.event_type is EventType.GATE_STATUS_CHANGED]
         assert len(moved) == (status is not self.gate.status)
-        if status.owes_reflection and not isinstance(event, StopRequested):
+        if status.reflection_pending and not isinstance(event, StopRequested):
             assert decision.verdict is Verdict.NONE
-        if isinstance(event, Forced) or not status.owes_reflection:
+        if isinstance(event, Forced) or not status.reflection_pending:
             self.given = []
         if decision.verdict is Verdict.BLOCK and answered:
             self.given.append(self.seconds)
@@ -145,12 +145,12 @@ class GateMachine(RuleBasedStateMachine):
             gate, decision, _ = step(gate, stop, now, self.policy)
             if decision.verdict is not Verdict.BLOCK:
                 assert decision.verdict in {Verdict.APPROVE, Verdict.BREAK}
-                assert not gate.status.owes_reflection
+                assert not gate.status.reflection_pending
                 return blocks
             blocks, now = blocks + 1, now + timedelta(seconds=wait)
         return blocks
 
-    @precondition(lambda self: self.gate.status.owes_reflection)
+    @precondition(lambda self: self.gate.status.reflection_pending)
     @invariant()
     def a_debt_is_ended_by_paying_and_by_nothing_less(self):
         for payment, status in ((REFLECT, GateStatus.REFLECTED), (SKIP, GateStatus.SKIPPED)):

@@ -180,7 +180,7 @@ def expected(status: GateStatus, name: str) -> tuple[GateStatus, Verdict]:
         return TABLE[status][name]
     if not name.startswith("stop"):
         return status, NONE
-    return status, DEFER if status.owes_reflection and name in DEFERRALS else APPROVE
+    return status, DEFER if status.reflection_pending and name in DEFERRALS else APPROVE
 
 
 @pytest.mark.parametrize("name", EVENTS)

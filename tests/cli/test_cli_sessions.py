@@ -71,7 +71,7 @@ def test_what_a_session_has_and_owes(beads):
     assert (pending["kind"], pending["tickets"], pending["blocks"]) == ("open", ["bd-1"], 1)
     assert pending["since"] <= one["updated_at"]
     human = beads.grove("sessions").stdout
-    for words in ("gate blocked", "1 block, 1 note", "owes a reflection (bd-1), since "):
+    for words in ("gate blocked", "1 block, 1 note", "has a reflection pending (bd-1), since "):
         assert words in human
 
 
@@ -208,7 +208,7 @@ def test_orphans_go_with_a_warning_and_a_line_in_the_log(many):
     assert reasons(found["deleted"]) == {"owing": "orphan"}
     assert found["deleted"][0]["pending"][0]["tickets"] == ["bd-1"]
     assert reasons(found["kept"]) == {"old": "finished", "new": "finished", "live": "live"}
-    line = f"session owing of {many.project} is deleted though it owes a reflection (bd-1)"
+    line = f"session owing of {many.project} is deleted though it has a reflection pending (bd-1)"
     assert warnings == f"grove: {line}\n"
     assert f"{line}\n" in many.log()
     assert files_named(many, "owing") == []
@@ -220,7 +220,7 @@ def test_dry_run_tells_the_same_and_deletes_nothing(many):
     found, warnings = clean(many, *words, "--dry-run")
     assert found["dry_run"] is True
     assert "session owing of" in warnings
-    assert "would be deleted though it owes" in warnings
+    assert "would be deleted though it has a reflection pending" in warnings
     human = many.grove("clean", *words, "--dry-run").stdout
     assert "2 sessions would be deleted, 2 kept" in human
     after = {path: path.read_bytes() for path in many.grove_home.rglob("*") if path.is_file()}

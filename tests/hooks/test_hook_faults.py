@@ -53,7 +53,7 @@ def test_unreadable_state_lets_go_and_is_named(beads, agent):
         done = agent.stops()
         assert done.code == 0, case
         (warning,) = done.stderr.splitlines()
-        assert "a reflection may be owed" in warning
+        assert "a reflection may be pending" in warning
         aside = path.with_name(f"session-1.json.corrupt-{number}")
         assert aside.read_bytes() == damage(content)
         assert str(aside) in beads.log().splitlines()[-1]
@@ -76,7 +76,7 @@ def test_unreadable_state_at_other_events(beads, agent, event):
     assert agent.stops().code == 0
     assert "set aside" in beads.log()
     assert beads.log("crash.log") == ""
-    assert "may still owe" in agent.starts("resume")
+    assert "may be pending" in agent.starts("resume")
 
 
 def test_commands_with_unreadable_state_change_nothing(beads, agent):

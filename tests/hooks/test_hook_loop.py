@@ -327,7 +327,7 @@ def test_a_debt_outlives_a_new_beginning_of_the_session(beads, agent, source):
     agent.starts()
     agent.closes("bd-1")
     context = agent.starts(source)
-    assert context.startswith("grove: ticket bd-1 is closed and its reflection is still owed.\n")
+    assert context.startswith("grove: ticket bd-1 is closed and its reflection is still pending.\n")
     assert "grove reflect --session-id session-1" in context
     # After `/clear` the client's session is another one, which owes nothing.
     beads.agent("session-2").starts("clear")

@@ -39,7 +39,7 @@ def sources(transcript):
 
 def ended_without(session_id):
     """How a start names the debt of another session."""
-    return f"session {session_id} ended without the reflection it owed (bd-1)"
+    return f"session {session_id} ended with its reflection pending (bd-1)"
 
 
 @pytest.mark.parametrize("way", turned_up(["--resume"], ["--resume", "--continue"]))
@@ -49,7 +49,7 @@ def test_a_session_that_is_taken_up_again_keeps_its_debt(shop, indebted, way):
     second = shop.play([STATUS, FINISHED, REFLECT, FINISHED], args=words, record=True)
     assert_ended_well(second)
     assert sources(second) == [("resume", session_id)]
-    assert "its reflection is still owed" in injected(second, request=0)
+    assert "its reflection is still pending" in injected(second, request=0)
     assert ended_without(session_id) not in injected(second)
     assert [each["gate"] for each in statuses(second)] == ["pending"]
     assert stops(second) == [2, 0]
@@ -109,7 +109,7 @@ def test_compaction_on_demand_keeps_the_debt_and_shows_again_what_was_shown(shop
     main = [each for each in transcript["requests"] if each["conversation"] == "main"]
     (afterwards,) = (each for each in main if each["reply"] == STATUS)
     said = "\n".join(afterwards["from_hooks"])
-    assert "its reflection is still owed" in said
+    assert "its reflection is still pending" in said
     assert SUMMARY in said
     (status,) = statuses(transcript)
     assert (status["gate"], status["blocks"]) == ("pending", 0)

@@ -233,7 +233,7 @@ def _describe_server(server: SessionServer) -> str:
 def _describe_session(session: dict[str, Any]) -> str:
     text = f"{session['id']}, gate {session['gate'].value}"
     ticket = session["ticket"]
-    if session["gate"].owes_reflection:
+    if session["gate"].reflection_pending:
         text += f" ({', '.join(map(name_of, session['closed'])) or 'its changes'})"
     elif ticket is not None:
         text += f", working on {name_of(ticket)}"

@@ -58,9 +58,9 @@ def step(
 
 def _forced(gate: Gate, event: Forced, now: datetime, _: GatePolicy) -> Outcome:
     cycle = gate.cycle
-    if not event.status.owes_reflection:
+    if not event.status.reflection_pending:
         cycle = None
-    elif not gate.status.owes_reflection or cycle is None:
+    elif not gate.status.reflection_pending or cycle is None:
         tickets = (gate.ticket,) if gate.ticket is not None else ()
         cycle = Cycle(tickets=tickets, opened_at=now, before=GateStatus.IDLE)
     forced = evolve(gate, status=event.status, cycle=cycle, breaker=CircuitBreaker())

@@ -78,7 +78,7 @@ def ticket_detected(gate: Gate, event: TicketDetected, now: datetime, _: GatePol
     """A ticket is in progress: from idle to active."""
     ticket = with_known_details(event.ticket, gate.ticket)
     notes = [(EventType.TICKET_DETECTED, describe(ticket))]
-    if gate.status.owes_reflection:
+    if gate.status.reflection_pending:
         return Outcome(gate, notes=notes)
     ticket = evolve(ticket, detected_at=ticket.detected_at or now)
     status = GateStatus.ACTIVE if gate.status is GateStatus.IDLE else gate.status
@@ -92,7 +92,7 @@ def ticket_closed(gate: Gate, event: TicketClosed, now: datetime, _: GatePolicy)
     in_progress = gate.ticket
     if in_progress is not None and is_same_ticket(in_progress, ticket):
         in_progress = None
-    if gate.status.owes_reflection and gate.cycle is not None:
+    if gate.status.reflection_pending and gate.cycle is not None:
         joined = _join(gate.cycle, ticket, gate.status)
         return Outcome(evolve(gate, ticket=in_progress, cycle=joined), notes=notes)
     cycle = Cycle(tickets=(ticket,), opened_at=now, before=gate.status, before_ticket=gate.ticket)
@@ -142,7 +142,7 @@ def ticket_reopened(gate: Gate, event: TicketReopened, now: datetime, _: GatePol
 def _take_back(gate: Gate, ticket: Ticket, note: EventType, now: datetime) -> Outcome:
     notes = [(note, describe(ticket))]
     cycle = gate.cycle
-    if not gate.status.owes_reflection or cycle is None:
+    if not gate.status.reflection_pending or cycle is None:
         return Outcome(gate, notes=notes)
     left = tuple(other for other in cycle.tickets if not is_same_ticket(other, ticket))
     if left == cycle.tickets:
@@ -150,7 +150,7 @@ def _take_back(gate: Gate, ticket: Ticket, note: EventType, now: datetime) -> Ou
     in_progress = gate.ticket
     if cycle.before_ticket is not None and is_same_ticket(cycle.before_ticket, ticket):
         in_progress = cycle.before_ticket
-    if left or cycle.before.owes_reflection:
+    if left or cycle.before.reflection_pending:
         still_pending = evolve(gate, ticket=in_progress, cycle=evolve(cycle, tickets=left))
         return Outcome(still_pending, notes=notes)
     before = evolve(
@@ -201,7 +201,7 @@ def _resolve(gate: Gate, kind: Credit, now: datetime, notes: Notes) -> Outcome:
         session_mode=with_new_baseline(gate.session_mode),
         broken_cycles=(),
     )
-    if gate.status.owes_reflection:
+    if gate.status.reflection_pending:
         finished = finish(gate, CycleOutcome(kind.value), now)
         ended = evolve(rested, status=GateStatus(kind.value), credit=None)
         return Outcome(ended, Decision(finished=finished, baseline_moves=True), notes)

@@ -43,9 +43,9 @@ def stop(gate: Gate, event: StopRequested, now: datetime, policy: GatePolicy) ->
     # Only a subagent is sure to end and to bring another stop; what else runs defers once.
     shells = tuple(task.id for task in event.background if task.kind != SUBAGENT)
     seen = evolve(gate, seen_shells=shells)
-    if not gate.status.owes_reflection:
+    if not gate.status.reflection_pending:
         seen, decision = stop_with_nothing_pending(seen, event.change, now, policy)
-        if not seen.status.owes_reflection:
+        if not seen.status.reflection_pending:
             return Outcome(seen, decision, _stop_notes(event, decision))
     new_shell = any(shell not in gate.seen_shells for shell in shells)
     subagent = any(task.kind == SUBAGENT for task in event.background)
@@ -200,7 +200,7 @@ def session_ended(gate: Gate, event: SessionEnded, now: datetime, policy: GatePo
     """The session ends; what is pending stays, and small changes are logged as skipped."""
     if gate.status is GateStatus.ACTIVE:
         return Outcome(evolve(gate, status=GateStatus.IDLE))
-    if gate.status.owes_reflection:
+    if gate.status.reflection_pending:
         return _end_pending(gate, now)
     lines = event.change.lines if event.change is not None else None
     if lines and policy.auto_skip_decider is AutoSkipDecider.AGENT and is_small(lines, policy):

@@ -77,7 +77,9 @@ def _notices(project: "Project", session: Session) -> str:
     notices += past[:_MOST_NOTICES]
     if len(past) > _MOST_NOTICES:
         more = len(past) - _MOST_NOTICES
-        notices.append(f"grove: {more} more past sessions owe a reflection; see grove status")
+        notices.append(
+            f"grove: {more} more past sessions have a reflection pending; see grove status"
+        )
     return "\n\n".join(notices)
 
 

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from grove_core.ticketing import TicketSystems
 
 _BREAKER_WARNING: Final = (
-    "grove: the reflection that is owed was asked for {times} and not given; grove lets the"
+    "grove: the pending reflection was asked for {times} and not given; grove lets the"
     " agent go. It stays visible in `grove status`.\n"
 )
 _UNREADABLE_WARNING: Final = (
-    "grove: the state of this session could not be read ({reason}); a reflection may be owed."
+    "grove: the state of this session could not be read ({reason}); a reflection may be pending."
     " See grove.log.\n"
 )
 
@@ -65,7 +65,7 @@ def handle(project: "Project", call: HookInput) -> Answer:
     try:
         session = project.sessions.get(call.session_id)
     except CodecError as error:
-        # Unreadable state is set aside; the next start names the reflection that may be owed.
+        # Unreadable state is set aside; the next start names the reflection that may be pending.
         update_session(project, new_session(project, call), SessionUpdate, cause="recovered")
         return Answer(stderr=_UNREADABLE_WARNING.format(reason=error))
     session = session or new_session(project, call)
@@ -81,7 +81,9 @@ def handle(project: "Project", call: HookInput) -> Answer:
         return claude_code.block_answer(block_reason(session, most_blocks, call.tools))
     if decision.verdict is Verdict.BREAK and decision.finished is not None:
         project.diagnostics.log(
-            "warning", "the circuit breaker opened; a reflection is owed", session=call.session_id
+            "warning",
+            "the circuit breaker opened; a reflection is pending",
+            session=call.session_id,
         )
         blocks = decision.finished.blocks
         times = "once" if blocks == 1 else f"{blocks} times"
@@ -117,7 +119,7 @@ def _ask_about_closes(
 
 def _not_closed(tickets: "TicketSystems", session: Session) -> tuple[Ticket, ...]:
     """Ask once more about closes that counted without proof; what was proven stays closed."""
-    if not session.gate.status.owes_reflection:
+    if not session.gate.status.reflection_pending:
         return ()
     return tuple(
         Ticket(ticket_id=close.ticket_id, source=close.system)
@@ -129,8 +131,8 @@ def _not_closed(tickets: "TicketSystems", session: Session) -> tuple[Ticket, ...
 def _measure_work(project: "Project", session: Session, closes: Closes) -> _Work:
     session = with_environment(project, session)
     status = session.gate.status
-    will_owe = status.owes_reflection or status is GateStatus.ACTIVE or closes.any_counts
-    if will_owe or not session.session_mode:
+    will_be_pending = status.reflection_pending or status is GateStatus.ACTIVE or closes.any_counts
+    if will_be_pending or not session.session_mode:
         return _Work(session, session.baseline)
     if session.baseline is None:
         # grove was set up in mid-session: what counts is what comes from now on.
@@ -162,10 +164,10 @@ def _ask_gate(
     def change(stored: Session) -> SessionUpdate:
         prompt_id = call.prompt_id or stored.prompt_id
         resolved = resolve(stored, closes, prompt_id=prompt_id, now=project.now)
-        # Without a reflection that is or comes to be owed there is nothing left to doubt.
-        owes = stored.gate.status.owes_reflection or closes.any_counts
+        # Without a reflection that is or comes to be pending there is nothing left to doubt.
+        is_pending = stored.gate.status.reflection_pending or closes.any_counts
         stops, is_new = stored.stops, True
-        if owes or work.may_open_cycle:
+        if is_pending or work.may_open_cycle:
             stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id, project.now)
         events: list[GateEvent] = list(resolved.events)
         events += [TicketCloseFailed(ticket=ticket) for ticket in failed]
@@ -180,7 +182,7 @@ def _ask_gate(
             observed=seen.observed,
             environment=seen.environment,
             stops=stops,
-            unproven=resolved.session.unproven if owes else (),
+            unproven=resolved.session.unproven if is_pending else (),
         )
         return SessionUpdate(session, events, resolved.trace, if_different=not resolved.trace)
 
@@ -191,7 +193,7 @@ def _ask_gate(
 def _leave_idle_marker(project: "Project", session: Session, measured: Measurement | None) -> None:
     """Let the next stop go at once if nothing changes until then."""
     gate = session.gate
-    if gate.status.owes_reflection or session.intents or session.unproven or gate.seen_shells:
+    if gate.status.reflection_pending or session.intents or session.unproven or gate.seen_shells:
         return
     work: tuple[str, tuple[str, ...], str] = ("", (), "")
     if session.session_mode and gate.status is not GateStatus.ACTIVE:

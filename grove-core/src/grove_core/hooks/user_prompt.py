@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _CUT_OFF: Final = (
     "grove: the last stop was let go unchecked, since the check took too long; a reflection may be"
-    " owed: see `grove status`"
+    " pending: see `grove status`"
 )
 
 

@@ -19,8 +19,8 @@ class GateStatus(Enum):
     SKIPPED = "skipped"
 
     @property
-    def owes_reflection(self) -> bool:
-        """Whether a reflection is owed."""
+    def reflection_pending(self) -> bool:
+        """Whether a reflection is pending."""
         return self in (GateStatus.PENDING, GateStatus.BLOCKED)
 
 

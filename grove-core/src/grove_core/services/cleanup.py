@@ -197,7 +197,7 @@ def _reason_of_finished(
     status, is_old = session.gate.status, limits.is_old(session.updated_at)
     if limits.is_orphan(session.updated_at, now) and status in _UNFINISHED:
         return Reason.ORPHAN, f"it was left {status.value}"
-    if status.owes_reflection and (is_old or limits.orphans):
+    if status.reflection_pending and (is_old or limits.orphans):
         hint = "an orphan only after 24 hours" if limits.orphans else "only --orphans deletes it"
         return Reason.PENDING, f"it {pending_reflections(session)[0]}; {hint}"
     if is_old:

@@ -125,7 +125,7 @@ def worth_noting(closes: Sequence[TicketClose], session: Session) -> Sequence[Ti
 def reopened(
     tickets: "TicketSystems", session: Session, intents: Iterable[CloseIntent], *, succeeded: bool
 ) -> list[Ticket]:
-    """Find the tickets that are owed for and that calls have opened again."""
+    """Find the tickets with a pending reflection that calls have opened again."""
     found = []
     openings = [
         evolve(one, directory=one.directory or intent.call.cwd or None)
@@ -152,8 +152,8 @@ def ticket_key(system: str, ticket_id: str | None) -> str:
 
 
 def _owed_for(gate: Gate) -> Sequence[Ticket]:
-    owes = gate.status.owes_reflection and gate.cycle is not None
-    return gate.cycle.tickets if owes and gate.cycle is not None else ()
+    is_pending = gate.status.reflection_pending and gate.cycle is not None
+    return gate.cycle.tickets if is_pending and gate.cycle is not None else ()
 
 
 def resolve(
@@ -167,7 +167,7 @@ def resolve(
     closed_in_prompt = dict(session.closed_in_prompt)
     events: list[GateEvent] = []
     unproven = list(session.unproven)
-    closed_in = dict(session.closed_in) if session.gate.status.owes_reflection else {}
+    closed_in = dict(session.closed_in) if session.gate.status.reflection_pending else {}
     for (system, ticket_id), one in _counted(fresh).items():
         close = one.close
         if system in closes.once_per_prompt and prompt_id is not None:

@@ -34,12 +34,12 @@ def block_reason(session: Session, most_blocks: int, tools: str = "") -> str:
 
 
 def pending_reflection(session: Session) -> str:
-    """Restate at the start of a session the reflection that it owes; empty when it owes none."""
-    if not session.gate.status.owes_reflection:
+    """Restate at the start of a session the pending reflection; empty when there is none."""
+    if not session.gate.status.reflection_pending:
         return past_reflection(session)
     return "\n".join(
         [
-            f"grove: {closed_work(session.gate)} and its reflection is still owed.",
+            f"grove: {closed_work(session.gate)} and its reflection is still pending.",
             f"To reflect: {reflect_command(session.id, shortened=True)}",
             f"To skip: {skip_command(session.id)}",
         ]
@@ -47,20 +47,20 @@ def pending_reflection(session: Session) -> str:
 
 
 def past_reflection(session: Session) -> str:
-    """Say which reflection a past session still owes; empty when it owes none."""
+    """Say which reflection of a past session is pending; empty when none is."""
     if session.recovered_from is not None:
         return (
             f"grove: the state of session {session.id} could not be read and was set aside as"
-            f" {session.recovered_from}; a ticket closed there may still owe its reflection."
+            f" {session.recovered_from}; the reflection of a ticket closed there may be pending."
         )
     gate = session.gate
-    owed = (gate.cycle,) if gate.status.owes_reflection else ()
-    if not owed and not gate.broken_cycles:
+    pending = (gate.cycle,) if gate.status.reflection_pending else ()
+    if not pending and not gate.broken_cycles:
         return ""
-    tickets = [one for cycle in (*owed, *gate.broken_cycles) if cycle for one in cycle.tickets]
+    tickets = [one for cycle in (*pending, *gate.broken_cycles) if cycle for one in cycle.tickets]
     what = ", ".join(map(name_of, tickets)) or "its changes"
     return (
-        f"grove: session {session.id} ended without the reflection it owed ({what}); if you know"
+        f"grove: session {session.id} ended with its reflection pending ({what}); if you know"
         f" what it taught: grove reflect --session-id {session.id}"
     )
 

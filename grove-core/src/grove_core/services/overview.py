@@ -68,11 +68,11 @@ class PendingReflection:
 
     def __str__(self) -> str:
         if self.kind is PendingKind.UNREADABLE:
-            return f"may owe a reflection: its earlier state lies unread in {self.path}"
+            return f"may have a reflection pending: its earlier state lies unread in {self.path}"
         what = ", ".join(name_of(one) for one in self.tickets) or "its changes"
         if self.kind is PendingKind.BREAKER:
             return f"was let go without its reflection ({what})"
-        return f"owes a reflection ({what})"
+        return f"has a reflection pending ({what})"
 
 
 def liveness_of(session: Session, project: Project) -> Liveness:
@@ -85,7 +85,7 @@ def liveness_of(session: Session, project: Project) -> Liveness:
 def pending_reflections(session: Session) -> tuple[PendingReflection, ...]:
     """List the reflections that a session has not given."""
     gate, pending = session.gate, []
-    if gate.status.owes_reflection:
+    if gate.status.reflection_pending:
         tickets = gate.cycle.tickets if gate.cycle else ()
         since, blocks = gate.cycle.opened_at if gate.cycle else None, gate.breaker.cycle_blocks
         pending.append(PendingReflection(PendingKind.OPEN, tickets, since, blocks))
@@ -241,7 +241,7 @@ def overview_of(project: Project) -> Overview:
 
 
 def _pending_texts(session: Session, project: Project) -> Iterator[str]:
-    """Say which reflections a past session owes, and a live one was let go without."""
+    """Say what is pending of a past session, and what a live one was let go without."""
     if session.recovered_from is not None or is_over(session, project):
         if text := past_reflection(session):
             yield text

@@ -321,7 +321,7 @@ class _Work:
         if self._opens:
             lines.append(f"The gate is {gate.status.value}.")
         else:
-            end = "; the gate stays closed" if gate.status.owes_reflection else ""
+            end = "; the gate stays closed" if gate.status.reflection_pending else ""
             document["error"] = f"no candidate was accepted{end}"
             reasons.append(document["error"])
         return Result(

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 IDLE_LIMIT: Final = timedelta(hours=24)
 _UNREADABLE: Final = (
-    "grove: the state of session {session_id} cannot be read; a ticket closed there may still owe"
-    " its reflection."
+    "grove: the state of session {session_id} cannot be read; a ticket closed there may still have"
+    " its reflection pending."
 )
 MOST_EVENTS: Final = 500
 KEPT_FROM_START: Final = 10
@@ -189,7 +189,7 @@ def current_ticket(gate: Gate) -> Ticket | None:
     """Return the ticket that the work at hand belongs to."""
     cycle = gate.cycle or (gate.broken_cycles[-1] if gate.broken_cycles else None)
     closed = cycle.tickets[0] if cycle is not None and cycle.tickets else None
-    return closed if gate.status.owes_reflection or gate.ticket is None else gate.ticket
+    return closed if gate.status.reflection_pending or gate.ticket is None else gate.ticket
 
 
 def ticket_of(gate: Gate) -> str | None:
@@ -290,7 +290,7 @@ def end_session(project: "Project", known: Session, reason: str) -> None:
 
 
 def close_dead_sessions(project: "Project", current: str) -> list[str]:
-    """Dismiss for sessions that died in silence, and name what past ones still owe."""
+    """Dismiss for sessions that died in silence, and name what is pending of past ones."""
     notices: list[str] = []
     open_sessions = OpenSessions(project)
     for session_id in open_sessions.all():
