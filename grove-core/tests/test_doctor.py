@@ -90,6 +90,21 @@ def places(examination):
     return [one.detail.partition(": ")[0] for one in found if one.status is Status.BROKEN]
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"### [cl_1] Deploys\r\n\r\n> Use {TOKEN} for it.\r\n", 3),
+        ("line\n" * 398 + f"> {KEY}\n> {BODY}\n" + "line\n" * 500, 399),
+    ],
+)
+def test_secrets_in_learnings(project, examination, text, line):
+    project.paths.home.mkdir()
+    paths = (project.root / ".grove" / "learnings.md", project.paths.personal_learnings)
+    for path in paths:
+        path.write_bytes(text.encode())
+    assert places(examination) == [f"{path}:{line}" for path in paths]
+
+
 def test_secrets_in_logs(project, examination):
     lines = [
         an_event(1, event="surfaced", session_id="s"),

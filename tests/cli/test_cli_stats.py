@@ -11,8 +11,10 @@ import statistics_examples as examples
 from rich.cells import cell_len  # noqa: TID253 - no hook runs this
 from rich.console import Console  # noqa: TID253 - no hook runs this
 
+from grove_core.model.usage import Share
 from grove_core.report.dashboard import print_dashboard
 from grove_core.report.page import html_page
+from grove_core.report.text import Trend, percent, share_of, trend_of
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
 
@@ -151,6 +153,15 @@ def test_the_numbers_of_the_project_stand_in_one_line(beads):
         "So far    1 active learning, used 1 time in 4 showings,"
         " 1 reflection with 2 of 5 candidates accepted, 1 skip"
     )
+
+
+def test_no_rate_is_rounded_to_none_or_all_and_few_uses_are_no_trend():
+    rates = (0, 0.001, 0.345, 0.996, 1)
+    assert [percent(rate) for rate in rates] == ["0 %", "1 %", "34 %", "99 %", "100 %"]
+    assert share_of(Share(1, 4), "showings") == "1 of 4 showings, 25 % (5–70 %)"
+    assert trend_of(Share(9, 10), Share(5, 10)) is Trend.UP
+    assert trend_of(Share(52, 100), Share(50, 100)) is Trend.STEADY
+    assert trend_of(Share(4, 4), Share(0, 10)) is Trend.UNKNOWN
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -2,14 +2,12 @@
 
 import re
 
-import pytest
 from scenario import (
     CLOSE,
     FINISHED,
     REFLECT,
     SUMMARY,
     assert_ended_well,
-    bash,
     held,
     injected,
     results,
@@ -55,19 +53,3 @@ def test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back(project):
     for name in ("surfaced", "dismissed"):
         found = [{key: event[key] for key in of_second} for event in project.events(name)]
         assert found == [of_second], name
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "bd show bd-1",
-        "bd close bd-9 --reason done | cat",  # succeeds as a command, and closed nothing
-        "echo 'bd close bd-1'",
-    ],
-)
-def test_work_without_a_close_is_not_stopped(project, command):
-    transcript = project.play([bash(command), FINISHED])
-    assert_ended_well(transcript)
-    assert stops(transcript) == [0]
-    assert injected(transcript) == ""
-    assert project.changed() == set()

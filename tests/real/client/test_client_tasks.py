@@ -58,13 +58,3 @@ def test_the_last_task_is_completed_unhindered_and_the_agent_is_held_at_its_stop
     (reason,) = held(transcript)
     assert "ticket 1 is closed" in reason
     assert office.outcomes() == [("reflected", 1)]
-
-
-def test_without_grove_init_tasks_are_no_tickets(without_beads):
-    turns = [create("Mend the report"), complete("1"), STATUS, FINISHED]
-    transcript = without_beads.play(turns, record=True)
-    assert_ended_well(transcript)
-    assert_tasks_were_completed(transcript, "1")
-    assert [each["closed"] for each in statuses(transcript)] == [[]]
-    assert stops(transcript) == [0]
-    assert without_beads.changed() == set()
