@@ -103,28 +103,12 @@ def test_what_was_not_found(project):
     assert "nothing in common with the work" in said(project, FIRST)[1]
 
 
-def touch(agent, path):
-    place = agent.world.project / path
-    place.parent.mkdir(exist_ok=True)
-    place.write_text("rows = []\n")
-    tool_input = {"file_path": str(place)}
-    agent.silent("PreToolUse", tool_name="Read", tool_input=tool_input, tool_use_id="call")
-    done = agent.send(
-        "PostToolUse",
-        tool_name="Read",
-        tool_input=tool_input,
-        tool_use_id="call",
-        tool_response={},
-    )
-    return agent.context(done)
-
-
 def test_beside_a_file(project):
     learn(project, files="shop/orders.py")
     agent = project.agent()
     agent.starts()
     assert retrievals(project, via="file") == []
-    assert FIRST in touch(agent, "shop/orders.py")
+    assert FIRST in agent.touches("shop/orders.py")
     one = outcome(project, via="file")
     assert (one["outcome"], one["reason"]) == ("shown", "shown when shop/orders.py was touched")
 

@@ -368,6 +368,13 @@ class Agent:
         self.silent("PreToolUse", **call)
         return call
 
+    def touches(self, path, tool="Read", *, event="PostToolUse", **fields):
+        """What follows when a tool has touched a file; gives the context for the model."""
+        field = "notebook_path" if tool == "NotebookEdit" else "file_path"
+        call = {"tool_name": tool, "tool_input": {field: str(self.world.project / path)}}
+        call |= {"tool_use_id": "toolu_1", "tool_response": {}}
+        return self.context(self.send(event, **call, **fields))
+
     def succeeds(self, call, stdout="", **response):
         if call["tool_name"] == "Bash":
             response = {"stdout": stdout, "stderr": "", "interrupted": False, **response}

@@ -24,14 +24,6 @@ def shop(world):
     return world
 
 
-def touch(agent, path, tool="Read", *, event="PostToolUse", **fields):
-    """What the client sends after a tool has touched a file; gives the context for the model."""
-    field = "notebook_path" if tool == "NotebookEdit" else "file_path"
-    path = path if str(path).startswith("/") else agent.world.project / path
-    call = {"tool_name": tool, "tool_input": {field: str(path)}, "tool_use_id": "toolu_1"}
-    return agent.context(agent.send(event, **call, tool_response={}, **fields))
-
-
 def shown(context):
     """The id of the learning that a context shows, which is one line."""
     match = LINE.fullmatch(context)
@@ -57,13 +49,13 @@ def test_a_touched_file_brings_up_its_learning_once_a_session(shop):
     shop.learning(FIRST, ABOUT_ORDERS, files="src/orders.py")
     for number, tool in enumerate(["Read", "Edit", "Write", "MultiEdit", "NotebookEdit"]):
         agent = started(shop, f"session-{number}")
-        assert touch(agent, "src/login.py", tool) == ""
-        failed = touch(agent, "src/orders.py", tool, event="PostToolUseFailure", error="no file")
+        assert agent.touches("src/login.py", tool) == ""
+        failed = agent.touches("src/orders.py", tool, event="PostToolUseFailure", error="no file")
         assert failed == ""
-        context = touch(agent, "src/orders.py", tool, agent_id="a1", agent_type="Explore")
+        context = agent.touches("src/orders.py", tool, agent_id="a1", agent_type="Explore")
         assert LINE.fullmatch(context)["text"] == f"src/orders.py: {ABOUT_ORDERS}"
         assert shown(context) == FIRST
-        assert touch(agent, "src/orders.py") == ""
+        assert agent.touches("src/orders.py") == ""
 
 
 def test_only_active_pitfalls_and_conventions_are_shown(shop):
@@ -73,13 +65,13 @@ def test_only_active_pitfalls_and_conventions_are_shown(shop):
         shop.learning(f"cl_20300102_{number}", ABOUT_ORDERS, files="src/orders.py", **fields)
     agent = started(shop)
     assert watched(shop) is None
-    assert touch(agent, "src/orders.py") == ""
+    assert agent.touches("src/orders.py") == ""
     shop.learning(SECOND, "Reports are named so", files="src/orders.py", category="convention")
     agent = started(shop, "session-2")
     assert shop.grove("maintain", "archive", SECOND, "--reason", "It is wrong by now").code == 0
-    assert touch(agent, "src/orders.py") == ""
+    assert agent.touches("src/orders.py") == ""
     assert shop.grove("maintain", "restore", SECOND, "--reason", "It is right again").code == 0
-    assert shown(touch(started(shop, "session-3"), "src/orders.py")) == SECOND
+    assert shown(started(shop, "session-3").touches("src/orders.py")) == SECOND
 
 
 def test_what_was_shown_in_another_way_is_not_shown_again(shop):
@@ -87,16 +79,16 @@ def test_what_was_shown_in_another_way_is_not_shown_again(shop):
     del shop.environment["GROVE_RETRIEVAL_MAX_INJECTIONS"]
     agent = shop.agent()
     assert FIRST in agent.starts()
-    assert touch(agent, "src/orders.py") == ""
+    assert agent.touches("src/orders.py") == ""
     shop.environment["GROVE_RETRIEVAL_MAX_INJECTIONS"] = "0"
     other = started(shop, "session-2")
     assert FIRST in other.asks(ABOUT_ORDERS)
-    assert touch(other, "src/orders.py") == ""
+    assert other.touches("src/orders.py") == ""
     third = started(shop, "session-3")
-    assert shown(touch(third, "src/orders.py")) == FIRST
+    assert shown(third.touches("src/orders.py")) == FIRST
     assert FIRST not in third.asks(ABOUT_ORDERS)
     assert f"| {FIRST} |" in third.starts("compact")
-    assert touch(third, "src/orders.py") == ""
+    assert third.touches("src/orders.py") == ""
     assert [one["via"] for one in shop.events("surfaced")] == ["start", "prompt", "file"]
 
 
@@ -105,9 +97,9 @@ def test_several_learnings_come_one_by_one_the_exact_one_first_up_to_the_limit(s
     shop.learning(SECOND, ABOUT_ORDERS, files="src/orders.py")
     shop.learning(THIRD, "Rows are cached by order", files="src/orders.py", confidence="low")
     agent = started(shop)
-    assert [shown(touch(agent, "src/orders.py")) for _ in range(4)] == [SECOND, THIRD, FIRST, None]
+    assert [shown(agent.touches("src/orders.py")) for _ in range(4)] == [SECOND, THIRD, FIRST, None]
     limited = started(shop, "session-2", GROVE_RETRIEVAL_MAX_PER_FILE_SESSION="1")
-    assert [shown(touch(limited, "src/orders.py")) for _ in range(2)] == [SECOND, None]
+    assert [shown(limited.touches("src/orders.py")) for _ in range(2)] == [SECOND, None]
     assert watched(shop, "session-2") is None
 
 
@@ -115,10 +107,10 @@ def test_it_can_be_switched_off(shop):
     shop.learning(FIRST, ABOUT_ORDERS, files="src/orders.py")
     off = started(shop, GROVE_RETRIEVAL_ON_FILE="false")
     assert watched(shop) is None
-    assert touch(off, "src/orders.py") == ""
+    assert off.touches("src/orders.py") == ""
     agent = started(shop, "session-2")
     (shop.project / ".grove" / "config.toml").write_text("[retrieval]\non_file = false\n")
-    assert touch(agent, "src/orders.py") == ""
+    assert agent.touches("src/orders.py") == ""
     assert watched(shop, "session-2") is None
 
 
@@ -129,8 +121,8 @@ def test_it_is_remembered_logged_traced_and_dismissed(shop):
     shop.learning(FIRST, ABOUT_ORDERS, files="src/orders.py")
     shop.learning(SECOND, "Tokens are never logged", personal=True, files="src/login.py")
     agent = started(shop)
-    assert shown(touch(agent, "src/orders.py")) == FIRST
-    assert shown(touch(agent, "src/login.py")) == SECOND
+    assert shown(agent.touches("src/orders.py")) == FIRST
+    assert shown(agent.touches("src/login.py")) == SECOND
     assert {one["learning_id"]: one["via"] for one in shop.session()["injected"]} == {
         FIRST: "file",
         SECOND: "file",
