@@ -52,12 +52,21 @@ def test_what_cannot_be_kept_is_said(shop):
     assert any("an agent's would be refused" in note for note in vague["notes"])
 
 
-def test_an_edit_that_loses_the_learning_is_named(shop):
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("s/active/archived/", "has another status"),
+        ("s/###/Gone/", "is not found any more"),
+        (f"s/cent/ghp_{'a1B2' * 9}/", "secret"),
+    ],
+)
+def test_an_edit_that_spoils_the_learning_is_taken_back(shop, script, said):
     learning_id = added(shop)["id"]
-    done = edit(shop, "s/active/archived/", learning_id)
-    assert (done.code, "has another status" in done.stderr) == (1, True)
-    done = edit(shop, "s/###/Gone/", learning_id)
-    assert (done.code, "is not found any more" in done.stderr) == (1, True)
+    before = shop.grove("show", learning_id, "--json").json
+    done = edit(shop, script, learning_id)
+    assert (done.code, said in done.stderr) == (1, True)
+    assert shop.grove("show", learning_id, "--json").json["detail"] == before["detail"]
+    assert (shop.grove_home / "backups" / f"{learning_id}.md").is_file()
 
 
 def test_a_piece_of_an_id_does_that_one_learning_has(shop):

@@ -164,7 +164,8 @@ def test_every_mistake_with_its_place(layered):
         ("retrieval.on_file", "false", False),
         ("ticketing.discovery", "beads, tissue", ["beads", "tissue"]),
         ("backends.overrides.mcp", "false", False),
-        ("backends.shelf.where", "there", "there"),
+        ("ticketing.discovery", '["beads"]', ["beads"]),
+        ("tickets.jira.done", "Done,Closed", ["Done", "Closed"]),
     ],
 )
 def test_a_key_is_set_and_taken_back(world, key, text, value):
@@ -178,12 +179,33 @@ def test_a_key_is_set_and_taken_back(world, key, text, value):
     assert key.rpartition(".")[2] + " =" not in project_config(world).read_text()
 
 
+def test_a_key_takes_the_place_of_its_comment_and_goes_without_a_trace(world):
+    world.grove("init")
+    before = project_config(world).read_text()
+    world.grove("config", "set", "gate.session", "never")
+    lines = project_config(world).read_text().splitlines()
+    assert 'gate.session = "never"' in lines
+    assert '# gate.session = "initialized"' not in lines
+    world.grove("config", "set", "gate.auto_skip.line_threshold", "9")
+    assert world.grove("config", "validate").code == 0
+    for key in ("gate.session", "gate.auto_skip.line_threshold"):
+        world.grove("config", "unset", key)
+    after = project_config(world).read_text()
+    assert "[gate" not in after
+    assert set(after.splitlines()) <= set(before.splitlines())
+
+
 def test_a_wrong_value_or_place_is_refused(world):
     assert world.grove("config", "set", "gate.session", "never").code == 1
     assert not (world.project / ".grove").exists()
     world.grove("config", "set", "--user", "gate.session", "never")
     assert "session" in (world.grove_home / "config.toml").read_text()
     world.initialise("")
-    for key, text in (("gate.session", "maybe"), ("gate.sesion", "never"), ("hooks", "1")):
+    for key, text in (
+        ("gate.session", "maybe"),
+        ("gate.sesion", "never"),
+        ("hooks", "1"),
+        ("tickets.jira.dune", "x"),
+    ):
         done = world.grove("config", "set", key, text)
         assert (done.code, project_config(world).read_text()) == (1, "")

@@ -268,6 +268,16 @@ class Project:
             )
         return self._tickets[key]
 
+    def publish_events(self) -> None:
+        """Write beside changed learnings what is in this machine's log alone; faults are logged."""
+        from grove_core.event_log import publish
+
+        try:
+            if self.files.initialised and self.config.stats.share:
+                publish(self.files, self.now)
+        except StorageError as error:  # the next time tries again
+            self.diagnostics.log("error", f"events were not published: {error}")
+
     def log_events(self, events: "Iterable[StatsEvent]", *, personal: bool = False) -> None:
         """Write events to the log; a fault is collected and logged, and does not stop anything."""
         events = list(events)

@@ -10,8 +10,9 @@ from grove_core.cli.options import dry_run_option
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import active_ids, learning_ids
 from grove_core.errors import GroveError, LearningNotFoundError
-from grove_core.model.learning import Category, Scope
+from grove_core.model.learning import Category, Learning, Scope
 from grove_core.project import Project
+from grove_core.reflection.secrets import objection_to
 from grove_core.services.curate import Curator
 from grove_core.services.imports import add_learning
 from grove_core.services.reflect import refuse_secrets
@@ -85,23 +86,27 @@ def rm_command(
 @click.argument("learning_id", metavar="ID", shell_complete=learning_ids)
 @grove_command
 def edit_command(invocation: Invocation, *, learning_id: str) -> Result:
-    """Open the file that holds a learning in $EDITOR, and look at it afterwards.
+    """Open the file that holds a learning in $EDITOR.
 
-    An edit that loses the learning, or changes its status, is named, and can be taken back.
+    An edit that loses the learning, changes its status or brings a secret in is taken back; your
+    text is kept among grove's backups.
     """
     project = invocation.project
     before = project.library.get(learning_id)
     if before is None:
         raise LearningNotFoundError(f"no learning has the id {learning_id}")
     path = _file_of(project, learning_id)
-    text = files.read_text(path)
+    text = files.read_text(path) or ""
     click.edit(filename=str(path))
-    after = project.elsewhere(project.root).library.get(learning_id)
-    changed = files.read_text(path) != text
+    edited = files.read_text(path) or ""
     wrong = []
-    if after is None or after.hit.learning.status is not before.hit.learning.status:
-        lost = "is not found any more" if after is None else "has another status"
-        wrong.append(f"{learning_id} {lost}: git checkout {path}, or edit it again")
+    if fault := _fault(project, before.hit.learning, edited):
+        kept = project.paths.backups / f"{learning_id}.md"
+        files.make_directory(kept.parent)
+        files.replace_text(kept, edited)
+        files.replace_text(path, text)
+        wrong.append(f"{learning_id} {fault}: taken back; your text is in {kept}")
+    changed = not wrong and edited != text
     return Result(
         document={"id": learning_id, "path": path, "changed": changed, "warnings": wrong},
         lines=[f"{'changed' if changed else 'as before'}  {path}"],
@@ -109,6 +114,16 @@ def edit_command(invocation: Invocation, *, learning_id: str) -> Result:
         exit_code=1 if wrong else 0,
         warnings=wrong,
     )
+
+
+def _fault(project: Project, before: Learning, edited: str) -> str | None:
+    after = project.elsewhere(project.root).library.get(before.id)
+    if after is None:
+        return "is not found any more"
+    if after.hit.learning.status is not before.status:
+        return "has another status"
+    leak = objection_to({"entry": edited}, project.config.secrets.allow)
+    return None if leak is None else leak.reason
 
 
 def _file_of(project: Project, learning_id: str) -> Path:

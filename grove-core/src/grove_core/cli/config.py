@@ -109,7 +109,9 @@ def set_(invocation: Invocation, *, key: str, value: str, user: bool) -> Result:
 
     A list is separated by commas. A wrong value is refused.
     """
-    return _written(invocation.project, key, read_setting(key, value), user=user)
+    return _written(
+        invocation.project, key, read_setting(invocation.project, key, value), user=user
+    )
 
 
 @command.command("unset")

@@ -5,6 +5,7 @@ import rich_click as click
 from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import session_option
 from grove_core.cli.timeparse import local_time, parse_duration
+from grove_core.services.overview import sessions_here
 from grove_core.services.result import Result
 from grove_core.storage.pause import LONGEST, Pauses
 
@@ -43,8 +44,14 @@ def command(invocation: Invocation, *, duration: str, session_id: str | None) ->
 @session_option
 @grove_command
 def resume_command(invocation: Invocation, *, session_id: str | None) -> Result:
-    """End a pause."""
-    was_paused = pauses_of(invocation).end(session_id)
+    """End a pause, without a session those of all sessions here as well."""
+    ids = (
+        [session_id]
+        if session_id
+        else [None, *(one.id for one in sessions_here(invocation.project))]
+    )
+    ended = [pauses_of(invocation).end(one) for one in ids]
+    was_paused = any(ended)
     return Result(
         document={"was_paused": was_paused, "session_id": session_id},
         lines=["grove goes on." if was_paused else "There was no pause."],

@@ -26,6 +26,7 @@ from grove_core.services.packages import (
 from grove_core.services.settings import backend_warnings
 from grove_core.services.sync import synchronised_at
 from grove_core.stats.document import share_document
+from grove_core.storage.pause import Pauses
 from grove_core.text import clean_line, counted
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def _session_document(session: Session, project: Project) -> dict[str, Any]:
         "ticket": gate.ticket,
         "closed": gate.cycle.tickets if gate.cycle is not None else (),
         "blocks": gate.breaker.cycle_blocks,
+        "paused_until": Pauses(project.paths.pauses, "").until(session.id, project.now),
         "updated_at": session.updated_at,
     }
 
@@ -232,6 +234,8 @@ def _describe_server(server: SessionServer) -> str:
 
 def _describe_session(session: dict[str, Any]) -> str:
     text = f"{session['id']}, gate {session['gate'].value}"
+    if session["paused_until"] is not None:
+        text += f", paused until {local_time(session['paused_until'])}"
     ticket = session["ticket"]
     if session["gate"].reflection_pending:
         text += f" ({', '.join(map(name_of, session['closed'])) or 'its changes'})"

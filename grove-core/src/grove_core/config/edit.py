@@ -1,6 +1,7 @@
 """Write the configuration file: as ``grove init`` does, and one key of it."""
 
 import json
+import re
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final
@@ -17,27 +18,47 @@ _HEAD: Final = """\
 
 
 def with_setting(text: str, key: str, value: object) -> str:
-    """Set a key, or with ``None`` remove it; every other key, comment and blank stays as it is."""
+    """Set a key, or with ``None`` remove it; every other key, comment and blank stays as it is.
+
+    A key of a table that does not exist yet takes the place of its comment, if there is one.
+    """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     *sections, name = key.split(".")
     try:
         document = tomlkit.parse(text)
-        table: Any = document
-        for section in sections:
-            if section not in table:
-                if value is None:
-                    return text
-                table[section] = tomlkit.table()
-            table = table[section]
-        if value is not None:
+        if value is None:
+            _remove(document, sections, name)
+        elif sections[0] not in document and (commented := _commented(text, key)):
+            line = tomlkit.item(value).as_string()
+            return text.replace(commented, f"{key} = {line}", 1)
+        else:
+            table: Any = document
+            for section in sections:
+                table = table.setdefault(section, tomlkit.table())
             table[name] = value
-        elif name in table:
-            del table[name]
         return tomlkit.dumps(document)
-    except (TOMLKitError, TypeError) as error:
+    except (TOMLKitError, TypeError, AttributeError) as error:
         raise ConfigError(f"set {key} by hand: {error}") from error
+
+
+def _commented(text: str, key: str) -> str | None:
+    """Find the line that ``grove init`` has written for a key, above all tables."""
+    above = re.split(r"(?m)^\s*\[", text)[0]
+    found = re.search(rf"(?m)^# {re.escape(key)} = .*$", above)
+    return found and found[0]
+
+
+def _remove(table: Any, sections: list[str], name: str) -> None:  # noqa: ANN401 - of tomlkit
+    """Remove a key, and the tables that are empty then."""
+    if not sections:
+        table.pop(name, None)
+    elif sections[0] in table:
+        inner = table[sections[0]]
+        _remove(inner, sections[1:], name)
+        if not inner:
+            del table[sections[0]]
 
 
 def render_default_config() -> str:

@@ -122,7 +122,9 @@ def configuration(examination: Examination) -> Iterator[CheckResult]:
     found = examine_settings(examination.project)
     for one in found.mistakes:
         if not one.key and one.origin.file is not None:
-            yield broken(str(one), f"Correct {one.origin.file}: none of it is in force")
+            yield broken(
+                str(one), f"Correct {one.origin.file}; grove config shows what is in force"
+            )
         else:
             fix = f"Correct or delete it in {one.origin}; until then it alone has no effect"
             yield warning(str(one), fix)

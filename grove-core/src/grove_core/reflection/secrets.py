@@ -64,7 +64,7 @@ class Leak(NamedTuple):
         return (
             f"{self.field}: holds what looks like a secret ({one.kind}: {one.masked}): leave the"
             " value out and say where it is kept, and change it if it is in use; if it is none,"
-            f" allow it: grove config set secrets.allow {one.digest}"
+            f" add {one.digest} to secrets.allow in .grove/config.toml"
         )
 
 

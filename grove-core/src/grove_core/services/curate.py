@@ -44,6 +44,7 @@ class Curator:
     def __init__(self, project: Project, *, dry_run: bool = False) -> None:
         self._project = project
         self._dry_run = dry_run
+        self._is_shared = False
         self._done: dict[str, list[dict[str, str]]] = {_CHANGED: [], _UNCHANGED: [], _REFUSED: []}
 
     def archive(self, ids: Iterable[str], reason: str = "") -> Result:
@@ -180,6 +181,7 @@ class Curator:
                 self._note(_REFUSED, learning, str(error))
                 return
             self._project.log_events([event], personal=found.area is Area.PERSONAL)
+            self._is_shared |= found.area is not Area.PERSONAL
         self._note(_CHANGED, learning, detail)
 
     def _note(self, outcome: str, learning: Learning, detail: str) -> None:
@@ -187,6 +189,9 @@ class Curator:
         self._done[outcome].append(said)
 
     def _result(self, verb: str, nothing: str = "") -> Result:
+        if self._is_shared:
+            # Without its event a colleague's decay would undo what was restored.
+            self._project.publish_events()
         changed, refused = self._done[_CHANGED], [one["detail"] for one in self._done[_REFUSED]]
         done = f"would be {verb}" if self._dry_run else verb
         lines: list[Line] = []

@@ -84,7 +84,13 @@ def full_id(project: Project, text: str) -> str:
     if len(text) < _SHORTEST_PIECE or _WHOLE_ID.fullmatch(text):
         return text
     ids = sorted({one.hit.learning.id for one in project.library.iterate()})
-    fitting = [one for one in ids if one.startswith(text) or one.endswith(text)]
+    # The beginning of the random part is what lists show after the day.
+    ends = [(one, one.rpartition("_")[2]) for one in ids]
+    fitting = [
+        one
+        for one, end in ends
+        if one.startswith(text) or end.startswith(text) or end.endswith(text)
+    ]
     if text in ids or not fitting:
         return text
     if len(fitting) > 1:

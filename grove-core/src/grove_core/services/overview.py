@@ -229,7 +229,7 @@ def overview_of(project: Project) -> Overview:
     pauses = Pauses(project.paths.pauses, project.files.key)
     return Overview(
         live=live,
-        paused_until=pauses.until(live[0].id if live else None, project.now),
+        paused_until=pauses.until(None, project.now),
         pending=[text for one in sessions for text in _pending_texts(one, project)],
         systems=project.tickets().all,
         backends=[(one, healths[one.spec.name]) for one in library.states if one.is_active],

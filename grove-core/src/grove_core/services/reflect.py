@@ -9,7 +9,6 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from grove_core.errors import ReflectionError, StorageError
-from grove_core.event_log import publish
 from grove_core.identifiers import new_learning_id
 from grove_core.model.events import Rated, Reflection, Rejected, StatsEvent
 from grove_core.model.gate import (
@@ -281,10 +280,9 @@ class _Work:
         if any(one.receipt.status is ReceiptStatus.STORED for one in shared):
             try:
                 Curator(project).archive_hidden()
-                if project.files.initialised and project.config.stats.share:
-                    publish(project.files, project.now)
             except StorageError as error:  # the next reflection tries again
-                project.diagnostics.log("error", f"events were not published: {error}")
+                project.diagnostics.log("error", f"what decay hides was not archived: {error}")
+            project.publish_events()
         for one in self._stored:
             project.plugins.learning_written(one.learning, one.receipt)
 

@@ -35,7 +35,6 @@ from grove_core.text import escape_invisible
 
 _MOST_NAMED: Final = 5
 _FILE_MODE: Final = 0o644
-_PLUGIN_SECTIONS: Final = ("backends", "tickets")
 _GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP, "ticketing": TICKET_GROUP}
 
 
@@ -249,21 +248,24 @@ def _known_names(project: Project, group: str) -> Collection[str]:
 # --- changing one -------------------------------------------------------------------------------
 
 
-def read_setting(key: str, text: str) -> object:
-    """Read what the command line says a key should be, and check it."""
+def read_setting(project: Project, key: str, text: str) -> object:
+    """Read what the command line says a key should be, as TOML or plainly, and check it."""
+    section, _, name = key.rpartition(".")
     declared = config_keys().get(key)
-    annotation = bool if key.rpartition(".")[0] in OVERRIDES else declared and declared.annotation
-    if annotation is None and key.split(".", maxsplit=1)[0] not in _PLUGIN_SECTIONS:
-        raise ConfigError(f"{escape_invisible(key)} {unknown_key(key, [*config_keys()])}")
+    annotation: Any = bool if section in OVERRIDES else declared and declared.annotation
+    plugin = plugin_sections(project).get(section)
+    if annotation is None and plugin is not None and name in plugin.attributes:
+        annotation = plugin.attributes[name].type
     if annotation is None:
-        # A plugin's key: as TOML where it is TOML, else text.
-        import tomli
+        known = [row.key for row in effective_settings(project)]
+        raise ConfigError(f"{escape_invisible(key)} {unknown_key(key, known)}")
+    import tomli
 
-        try:
-            return tomli.loads(f"value = {text}")["value"]
-        except tomli.TOMLDecodeError:
-            return text
-    value = parse_variable(text, annotation)
+    try:
+        value = tomli.loads(f"value = {text}")["value"]
+        check_value(value, annotation, declared.setting if declared else None)
+    except (tomli.TOMLDecodeError, ValueProblem):
+        value = parse_variable(text, annotation)
     try:
         check_value(value, annotation, declared.setting if declared else None)
     except ValueProblem as problem:

@@ -19,7 +19,7 @@ class Pauses:
 
     def until(self, session_id: str | None, now: datetime) -> datetime | None:
         """Return until when hooks pause, if they do."""
-        paths = [self._path(None), *([self._path(session_id)] if session_id else [])]
+        paths = [self._path(one) for one in (None, session_id) if one or self._project_key]
         ends = [end for path in paths if (end := _read(path)) is not None]
         return max((end for end in ends if now < end <= now + LONGEST), default=None)
 
