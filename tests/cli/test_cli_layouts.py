@@ -41,7 +41,9 @@ def test_moving_there_and_back_loses_nothing(project):
     folder = project.project / ".grove" / "learnings"
     assert sorted(path.name for path in folder.iterdir()) == [f"{one}.md" for one in IDS]
     assert PROSE.strip() in project.learnings_file.read_text()
-    assert config.read_text() == f'{text}\n[storage]\nlayout = "spread"\n'
+    assert config.read_text() == text.replace(
+        '# storage.layout = "auto"', 'storage.layout = "spread"'
+    )
     assert shown(project) == before
     again = project.grove("maintain", "migrate", "--layout", "spread", "--json").json
     assert (again["learnings"], again["setting_changed"]) == ([], False)
