@@ -1,6 +1,7 @@
 """Layers, mistakes and origins of the configuration."""
 
 import tempfile
+import time
 from pathlib import Path
 
 import attrs
@@ -274,3 +275,12 @@ def test_a_table_that_cannot_be_read_costs_no_other(world, text, said):
     assert loaded.config.retrieval.max_chars == 900
     (problem,) = loaded.problems
     assert said in str(problem)
+
+
+@pytest.mark.parametrize("text", ["[\n" * 100_000, "".join(f"x{n} = 1\n" for n in range(20_000))])
+def test_a_file_full_of_mistakes_costs_little(world, text):
+    started = time.process_time()
+    loaded = world.load(project=text, user="[retrieval]\nmax_chars = 900\n")
+    assert time.process_time() - started < 5
+    assert loaded.config.retrieval.max_chars == 900
+    assert 0 < len(loaded.problems) <= 101

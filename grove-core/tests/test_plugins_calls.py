@@ -370,6 +370,15 @@ def test_after_the_deadline_nothing_is_called_or_loaded_and_that_is_said_once(wo
     assert late not in sys.modules
 
 
+def test_what_was_loaded_too_late_for_one_hook_is_there_for_the_next(world):
+    world.install("tracker", probes("tracker"))
+    plugins = world.plugins()
+    world.deadline.at = time.monotonic() - 1
+    assert plugins.ticket_probes() == []
+    plugins.serve(lambda problem: None, None, None)
+    assert [one.name for one in plugins.ticket_probes()] == ["tracker"]
+
+
 def test_a_function_of_a_descriptor_that_fails_gives_the_default(world):
     world.install("acme", probes("acme", "zeta"))
     plugins = world.plugins()

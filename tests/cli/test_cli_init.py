@@ -76,6 +76,30 @@ def test_git_is_asked_and_told(world, local):
     assert exclude.read_bytes() == before
 
 
+def test_an_uninstall_takes_only_its_own_rules_out_of_the_clone(world):
+    subprocess.run(["git", "init", "-q", world.project], check=True)
+    exclude = world.project / ".git" / "info" / "exclude"
+    exclude.chmod(0o664)
+    before = exclude.read_text()
+    for name in ("one", "x[1]"):
+        (world.project / name / ".grove").mkdir(parents=True)
+        world.lent.append(world.project / name)
+        run(world, "--hooks", cwd=world.project / name)
+    exclude.write_text(exclude.read_text() + "/mine\n")
+    ignored = "x[1]/.claude/settings.local.json"
+    subprocess.run(["git", "check-ignore", "-q", ignored], cwd=world.project, check=True)
+    run(world, "--uninstall", cwd=world.project / "x[1]")
+    rest = exclude.read_text().removeprefix(before).splitlines()
+    assert [line for line in rest if line.startswith("/")] == [
+        "/one/.claude/settings.local.json",
+        "/mine",
+    ]
+    run(world, "--uninstall", cwd=world.project / "one")
+    assert exclude.read_text().startswith(before)
+    assert exclude.read_text().removeprefix(before).splitlines()[-1] == "/mine"
+    assert exclude.stat().st_mode & 0o777 == 0o664
+
+
 def test_what_is_there_stays_and_a_second_run_changes_nothing(world, local):
     local.parent.mkdir()
     text = '{\n    "model": "opus",\n    "hooks": {\n        "Stop": []\n    }\n}\n'

@@ -80,3 +80,12 @@ def test_repair_fixes_what_git_has_made_of_two_appends(project):
         learning = project.grove("show", f"cl_20260206_{branch[0] * 6}", "--json").json
         assert f"Detail of {branch}" in json.dumps(learning)
     assert project.grove("maintain", "repair", "--json").json["files"] == []
+
+
+def test_a_byte_order_mark_does_not_hide_an_entry_that_is_moved(project):
+    project.grove("maintain", "migrate", "--layout", "spread")
+    for path in (project.project / ".grove" / "learnings").iterdir():
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    before = shown(project)
+    project.grove("maintain", "migrate", "--layout", "single")
+    assert shown(project) == before

@@ -26,3 +26,23 @@ def test_a_session_that_starts_is_told(beads):
 def test_a_pause_has_an_end_within_a_day(beads, duration):
     assert beads.grove("pause", duration).code == 2
     assert not (beads.grove_home / "paused").exists()
+
+
+def test_the_beginning_of_an_id_pauses_that_session(beads):
+    agent = beads.agent("session-with-a-long-id")
+    agent.starts()
+    beads.grove("pause", "1h", "--session-id", "session-w")
+    agent.closes("bd-1")
+    assert agent.stops().code == 0
+
+
+def test_a_pause_that_cannot_be_read_is_none(beads):
+    agent = beads.agent("one")
+    beads.grove("pause")
+    (file,) = (beads.grove_home / "paused").iterdir()
+    file.unlink()
+    file.mkdir()
+    agent.starts()
+    agent.closes("bd-1")
+    assert agent.stops().code == 2
+    assert beads.grove("status").code == 0

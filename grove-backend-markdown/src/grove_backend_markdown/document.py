@@ -36,7 +36,8 @@ def has_markers(text: str) -> bool:
 
 
 def take_apart(text: str) -> Document:
-    """Take a file apart."""
+    """Take a file apart; a byte order mark would hide an entry once it stands elsewhere."""
+    text = text.removeprefix("\ufeff")
     lines = text.removesuffix("\n").split("\n") if text else []
     entries = read_entries(text).entries
     starts = [*(entry.first_line - 1 for entry in entries), len(lines)]
@@ -84,7 +85,7 @@ def merge_sides(base: str, ours: str, theirs: str) -> tuple[str, list[str]]:
             blocks.append(one._replace(lines=joined, after=_both(one.after, two.after)))
         else:
             twice.append(key)
-            blocks += [one._replace(after=()), two]
+            blocks += [one._replace(after=()), two._replace(after=_both(one.after, two.after))]
     line_end = "\r" if "\r\n" in ours else ""
     return put_together(_both(mine.head, other.head), blocks, line_end), twice
 

@@ -105,6 +105,8 @@ def _publication(project: ProjectPaths) -> Publication:
         for line in (files.read_text(project.publication_file) or "").splitlines():
             with suppress(ValueError):  # torn by a crash
                 document = json.loads(line)
+                if not isinstance(document, dict):
+                    continue
                 names += [document["file"]] if "file" in document else []
                 offset = document.get("offset", offset)
         is_there = offset <= project.events_file.stat().st_size

@@ -30,7 +30,8 @@ def command(invocation: Invocation, *, duration: str, session_id: str | None) ->
     if not length or length > LONGEST:
         raise click.BadParameter(f"{duration!r} is no duration of at most 24h, such as 30m or 2h")
     if session_id is not None:
-        invocation, _ = find_session(invocation, session_id)
+        invocation, session = find_session(invocation, session_id)
+        session_id = session.id
     end = invocation.project.now + length
     pauses_of(invocation).begin(session_id, end)
     where = f"session {session_id}" if session_id else str(invocation.project.root)

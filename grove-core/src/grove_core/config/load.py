@@ -24,6 +24,8 @@ from grove_core.storage.paths import Paths, ProjectPaths
 from grove_core.text import escape_invisible
 
 _LARGEST_FILE_BYTES: Final = 1024 * 1024
+_MOST_MISTAKES: Final = 20
+_MOST_PROBLEMS: Final = 100
 _PLUGIN_SECTIONS: Final = ("backends", "tickets")
 # A section's name and a key's may follow.
 _OF_A_PLUGIN: Final = re.compile(r"GROVE_(BACKENDS|TICKETS)_.*[^_]_+[^_].*")
@@ -95,6 +97,8 @@ class LoadedConfig:
         declared = config_keys()
         for name, value in table.items():
             key = f"{prefix}{name}"
+            if len(self.problems) >= _MOST_PROBLEMS:
+                break
             if key in OVERRIDES or key in _section_names():
                 if isinstance(value, dict):
                     self._take_table(value, f"{key}.", origin)
@@ -121,7 +125,7 @@ class LoadedConfig:
             origin = Origin(source=Source.ENVIRONMENT, variable=variable)
             table = next(filter(variable.startswith, tables), "")
             if table:
-                # GROVE_BACKENDSOVERRIDES_TOTAL_RECALL means backends.overrides.total-recall.
+                # GROVE_BACKENDS_OVERRIDES_TOTAL_RECALL means backends.overrides.total-recall.
                 name = variable.removeprefix(table).lower().replace("_", "-")
                 self._take(f"{tables[table]}.{name}", bool, parse_variable(text, bool), origin)
             elif variable in keys:
@@ -227,6 +231,9 @@ def _parse_tables(text: str) -> tuple[dict[str, Any], list[str]]:
         else:
             mistakes += [f"has {key} twice, again in line {line}" for key in clashes]
         line += part.count("\n")
+        if len(mistakes) >= _MOST_MISTAKES:
+            mistakes.append(f"is left out from line {line} on: too much in it is no TOML")
+            break
     return found, mistakes or ["is not valid TOML: a table stands there twice; both count"]
 
 

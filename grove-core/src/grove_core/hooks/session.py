@@ -1,8 +1,8 @@
 """SessionStart: state, discovery, baseline, what earlier sessions have learned; and SessionEnd."""
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import evolve
@@ -95,8 +95,13 @@ def _safely(project: "Project", session: Session, what: str, work: Callable[[], 
 def _export_id(path: str | None, session_id: str) -> None:
     """Let later shell calls know the session; its id is checked, so it needs no quotes."""
     if path:
-        with suppress(OSError, ValueError), Path(path).open("a", encoding="ascii") as file:
-            file.write(f"export GROVE_SESSION_ID={session_id}\n")
+        with suppress(OSError, ValueError):
+            # A pipe that nobody reads is not waited for.
+            descriptor = os.open(
+                path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o600
+            )
+            with os.fdopen(descriptor, "a", encoding="ascii") as file:
+                file.write(f"export GROVE_SESSION_ID={session_id}\n")
 
 
 def _open(project: "Project", call: HookInput) -> Session:

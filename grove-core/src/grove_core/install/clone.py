@@ -1,7 +1,7 @@
 """What ``grove init`` asks of git, and tells it, in a person's clone."""
 
-from collections.abc import Iterable, Iterator
-from itertools import dropwhile
+import re
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ _ATTRIBUTES: Final = {
 _OLD_ATTRIBUTES: Final = frozenset({"learnings.md merge=grove", "learnings/*.md merge=grove"})
 _OLD_DRIVER: Final = "merge-driver %O %A %B"
 _COMMITTED: Final = ("config.toml", ".gitattributes", "learnings/ID.md", "stats/DAY.jsonl")
+_PRIVATE: Final = (".claude/settings.local.json", ".mcp.json")
 _HEADING: Final = "# by grove init; grove init --uninstall takes it out"
 
 
@@ -48,33 +49,44 @@ def is_left_out(root: Path, name: str) -> bool:
 
 def exclude(root: Path, names: Iterable[str]) -> None:
     """Have git leave files out in this clone alone."""
-    path, top = _exclude_file(root), find_top(root)
-    rules = [f"/{(root / name).relative_to(top).as_posix()}" for name in names] if top else []
+    rules = [_rule(root, name) for name in names]
+    path = _exclude_file(root)
     if path and rules:
-        _write_exclude(path, [*_read_exclude(path), _HEADING, *rules])
+        files.append_text(path, "".join(f"{line}\n" for line in (_HEADING, *rules)))
 
 
 def include_again(root: Path) -> None:
-    """Take out what was excluded."""
-    path = _exclude_file(root)
-    lines = _read_exclude(path) if path else []
-    if path and _HEADING in lines:
-        start = lines.index(_HEADING)
-        rest = dropwhile(lambda line: line.startswith("/"), lines[start + 1 :])
-        _write_exclude(path, [*lines[:start], *rest])
+    """Take out what was excluded for this project."""
+    path, ours = _exclude_file(root), {_rule(root, name) for name in _PRIVATE}
+    if path and path.exists():
+        files.edit_text(path, lambda text: _without(text, ours))
+
+
+def _without(text: str, rules: Collection[str]) -> str:
+    """Take rules out that stand below a heading of ours, and headings of nothing."""
+    kept: list[str] = []
+    is_ours = False
+    for line in text.splitlines(keepends=True):
+        said = line.rstrip("\r\n")
+        if is_ours and said in rules:
+            continue
+        if is_ours and kept[-1].rstrip("\r\n") == _HEADING and not said.startswith("/"):
+            kept.pop()
+        is_ours = said == _HEADING or (is_ours and said.startswith("/"))
+        kept.append(line)
+    if kept and kept[-1].rstrip("\r\n") == _HEADING:
+        kept.pop()
+    return "".join(kept)
+
+
+def _rule(root: Path, name: str) -> str:
+    path = (root / name).relative_to(find_top(root) or root).as_posix()
+    return "/" + re.sub(r"([\\*?\[])", r"\\\1", path)
 
 
 def _exclude_file(root: Path) -> Path | None:
     named = run_git(root, _SECONDS, "rev-parse", "--git-path", "info/exclude")
     return root / named.rstrip("\n") if named else None
-
-
-def _read_exclude(path: Path) -> list[str]:
-    return (files.read_text(path) or "").splitlines()
-
-
-def _write_exclude(path: Path, lines: list[str]) -> None:
-    files.replace_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def has_merge_driver(root: Path) -> bool:

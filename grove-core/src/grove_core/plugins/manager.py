@@ -137,6 +137,11 @@ class Plugins:
         """Go on for another hook in the same process: what was late before may be asked again."""
         self._on_problem, self._is_out_of_time = on_problem, False
         self._deadline.at, self._deadline.work = at, work
+        for plugin, what in self._hung:
+            if what == LOADING:
+                plugin.state = PluginState.NOT_LOADED
+        if self._hung:
+            self._offers.clear()
         self._hung.clear()
 
     def ticket_probes(self) -> list[Contribution[TicketProbe]]:
@@ -358,6 +363,8 @@ class Plugins:
             plugin.state = PluginState.REFUSED if refused else PluginState.FAILED
             plugin.implementations = {}
             plugin.detail = self._report(plugin, LOADING, error)
+            if isinstance(error, TimeLimitError | NoTimeLeftError):
+                self._hung.add((plugin, LOADING))
         plugin.milliseconds = round((time.perf_counter() - started) * 1000, 1)
 
     def _check_api(self, plugin: Plugin, api: Any) -> None:  # noqa: ANN401 - whatever it says

@@ -152,7 +152,7 @@ class Server:
 
     def _call(self, request: Request) -> None:
         name = request.parameters.get("name")
-        if name != _HOOK and name not in TOOLS:
+        if not isinstance(name, str) or (name != _HOOK and name not in TOOLS):
             raise request.refuse(protocol.INVALID_PARAMS, f"there is no tool {str(name)[:80]}")
         if not isinstance(request.parameters.get("arguments", {}), dict):
             raise request.refuse(protocol.INVALID_PARAMS, "the arguments are no object")

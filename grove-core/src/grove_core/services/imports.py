@@ -4,6 +4,7 @@ import os
 import re
 from base64 import b32encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, timedelta
 from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
@@ -295,7 +296,9 @@ def _suffix_of(digest: str) -> str:
 # --- storing --------------------------------------------------------------------------------------
 
 
-def _store(project: Project, outcome: Outcome, learning: Learning, form: str) -> Outcome:
+def _store(
+    project: Project, outcome: Outcome, learning: Learning, form: str, *, is_alone: bool = False
+) -> Outcome:
     is_active = learning.status is LearningStatus.ACTIVE
     if is_active and project.now - learning.timestamp > _CLOCK_SKEW:
         # Its decay starts now, or the next session would archive it unseen. First of all, should
@@ -305,7 +308,7 @@ def _store(project: Project, outcome: Outcome, learning: Learning, form: str) ->
         project.log_events([event], personal=learning.scope is Scope.PERSONAL)
     try:
         # Others, such as a reflection, have their turn between two learnings.
-        with alone(project):
+        with nullcontext() if is_alone else alone(project):
             receipt = store_learning(project, learning)
     except StorageError as error:
         reason = f"not stored: {error}; run the import again to finish it"
@@ -402,17 +405,20 @@ def add_learning(project: Project, fields: Mapping[str, Any], *, dry_run: bool) 
     completed = {"criteria_met": [Criterion.STABLE_FACT.value], **fields}
     notes = complete(completed)
     entry = Entry(line=1, fields=completed, session_id=_BY_HAND, notes=tuple(notes))
-    one = _Importer(project, [entry]).evaluate("", entry, Scope.PROJECT)
-    if (learning := one.imported) is None:
+    # From the duplicate check to the write no other process writes into this project.
+    with alone(project):
+        one = _Importer(project, [entry]).evaluate("", entry, Scope.PROJECT)
+        learning = one.imported
+        if learning is not None and not dry_run:
+            one = _store(project, one, learning, _BY_HAND, is_alone=True)
+    if learning is None or one.state == _REFUSED:
         reason = one.reason or f"{one.existing_id} says it already"
         return Result.failed(f"not stored: {reason}")
     if (hint := check_by_write_gate(project, learning)) is not None:
         one = evolve(one, notes=(*one.notes, f"an agent's would be refused: {hint.reason}"))
     if not dry_run:
-        one = _store(project, one, learning, _BY_HAND)
         deliver_outbox(project)
-    if one.state == _REFUSED:
-        return Result.failed(one.reason)
+        project.publish_events()
     verb = "would be stored as" if dry_run else "queued" if one.waits else "stored"
     return Result(
         document={

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from grove_core.clock import format_instant, parse_instant
+from grove_core.errors import StorageError
 from grove_core.storage import files
 
 LONGEST: Final = timedelta(days=1)
@@ -31,9 +32,13 @@ class Pauses:
     def end(self, session_id: str | None) -> bool:
         """Go on; tell whether there was a pause."""
         path = self._path(session_id)
-        was_there = path.exists()
-        path.unlink(missing_ok=True)
-        return was_there
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise StorageError(f"cannot end the pause in {path}: {error.strerror}") from error
+        return True
 
     def _path(self, session_id: str | None) -> Path:
         return self._folder / (f"session-{session_id}" if session_id else self._project_key)
@@ -42,5 +47,5 @@ class Pauses:
 def _read(path: Path) -> datetime | None:
     try:
         return parse_instant((files.read_text(path) or "").strip())
-    except (OSError, ValueError):
+    except (StorageError, ValueError):
         return None
