@@ -6,12 +6,11 @@ The convention for fenced blocks, in docs/, README.md and CHANGELOG.md:
   directory. A command that is meant to fail says so: ``grove … || echo "exit code $?"``.
 - ``sh no-run`` is not run; its first line begins with what the tests here do not have (NOT_HERE),
   and the others, too, or with what needs that (AFTER_IT). The lines with which README.md and
-  docs/how-to/install.md install grove are run by tests/real/packaging/test_installing.py. Pages about
-  memory servers find programs, or a server over HTTP, that stand in for real ones (STAND_INS).
+  docs/how-to/install.md install grove are run by tests/real/packaging/test_installing.py. The page
+  about memory servers finds programs that stand in for real ones (STAND_INS).
 - ``console`` right after an ``sh`` block is what that block prints, stderr included. ``…`` stands for
   any text in a line, a line of ``…`` for any lines; learning ids, times and the scratch directory
-  need not agree. That of the README is what `make demo` prints (tests/real/docs); any other is only
-  looked at by people.
+  need not agree. Any other is only looked at by people.
 - ``python``, ``json``, ``toml`` and ``yaml`` blocks must be of that language; ``json`` may hold
   ``…`` in texts.
 - Anything else carries one of the OTHER_LANGUAGES.
@@ -31,20 +30,7 @@ import yaml
 from pages import DOCS, PAGES, ROOT, TEXTS, blocks_of, name_of, prose_of
 
 # What needs an index, the client, a checkout, or a shell that goes on.
-NOT_HERE = (
-    *(
-        "pip ",
-        "uv ",
-        "uvx ",
-        "pipx ",
-        "npm ",
-        "claude",
-        "make ",
-        "git clone",
-        "sh plugin/install.sh",
-    ),
-    "alias ",
-)
+NOT_HERE = ("pip ", "uv ", "pipx ", "npm ", "claude", "make ", "git clone", "sh plugin/install.sh")
 # What only works once an installer has run: other people's programs, variables for them, and a
 # check of a package that the block has installed. Our own commands run in blocks of their own.
 AFTER_IT = (
