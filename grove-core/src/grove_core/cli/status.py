@@ -10,6 +10,7 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import format_instant
+from grove_core.hosts import claude_settings as client
 from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
@@ -167,6 +168,7 @@ def _rows(project: Project, found: Overview, document: dict[str, Any]) -> Iterat
             yield "", "→ grove backends asks it, and says what helps", "dim"
     yield "So far", _describe_numbers(found.statistics), ""
     yield from _first(found.pending, None, "grove doctor")
+    yield from _next_step(project, found)
 
 
 def _first(
@@ -193,6 +195,16 @@ def _session_rows(sessions: Sequence[dict[str, Any]]) -> Iterator[_Row]:
     yield from _others(len(sessions), "grove sessions")
 
 
+def _next_step(project: Project, found: Overview) -> Iterator[_Row]:
+    """Say what a person does now, where something is to be done."""
+    pending = next((one for one in found.live if one.gate.status.reflection_pending), None)
+    if pending is not None:
+        to_do = f"the agent reflects at its next stop; grove skip REASON --session-id {pending.id}"
+        yield "Next", f"{to_do} lets it go", "dim"
+    elif not found.live and not client.registrations(project.root, project.environment):
+        yield "Next", "grove init --hooks, or start the client with grove's plugin", "dim"
+
+
 def _backend_rows(found: Overview, project: Project) -> Iterator[_Row]:
     for backend, health in found.backends:
         mark = "works" if health.ok else "FAILS"
@@ -215,12 +227,15 @@ def _nothing_of(group: str, project: Project) -> str:
 
 def _describe_numbers(numbers: Statistics) -> str:
     reflections, hits = numbers.reflections, numbers.usage.hits
-    parts = [counted(numbers.by_status.get("active", 0), "active learning")]
+    active = numbers.by_status.get("active", 0)
+    parts = [counted(active, "active learning") if active else "no learning yet"]
     if hits.total:
         parts.append(f"used {counted(hits.count, 'time')} in {counted(hits.total, 'showing')}")
-    accepted = f"{reflections.accepted} of {counted(reflections.candidates, 'candidate')}"
-    parts.append(f"{counted(reflections.submissions, 'reflection')} with {accepted} accepted")
-    parts.append(counted(numbers.skips.total, "skip"))
+    if reflections.submissions:
+        accepted = f"{reflections.accepted} of {counted(reflections.candidates, 'candidate')}"
+        parts.append(f"{counted(reflections.submissions, 'reflection')} with {accepted} accepted")
+    if numbers.skips.total:
+        parts.append(counted(numbers.skips.total, "skip"))
     return ", ".join(parts)
 
 
