@@ -39,6 +39,16 @@ def test_a_person_adds_edits_and_archives(shop):
     assert edit(shop, "s/April/May/", "cl_nothing").code == 1
 
 
+def test_a_file_is_named_from_the_root_of_the_project(shop):
+    folder = shop.project / "shop"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "price.py").write_text("")
+    words = ("--why", WHY, "--json", "--file", "../price.py", "--file", "shop/gone.py")
+    learning_id = shop.grove("add", SUMMARY, *words, cwd=folder / "parts").json["id"]
+    shown = shop.grove("show", learning_id, "--json").json
+    assert shown["context_files"] == ["shop/price.py", "shop/gone.py"]
+
+
 def test_what_cannot_be_kept_is_said(shop):
     added(shop)
     assert "says it already" in added(shop, code=1)["error"]

@@ -1,5 +1,6 @@
 """``grove add``, ``edit`` and ``rm``: what a person does with a learning."""
 
+import os
 import re
 from pathlib import Path
 
@@ -63,10 +64,17 @@ def command(  # noqa: PLR0913 - one for each option
         "detail": why,
         "category": category,
         "tags": list(tags),
-        "context_files": list(paths),
+        "context_files": [_from_root(path, invocation.project.root) for path in paths],
         "scope": scope,
     }
     return add_learning(invocation.project, fields, dry_run=dry_run)
+
+
+def _from_root(path: str, root: Path) -> str:
+    """Name a file that is there from the project's root, wherever one stands."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
+    is_seen = absolute.exists() and absolute.is_relative_to(root)
+    return absolute.relative_to(root).as_posix() if is_seen else path
 
 
 @click.command("rm")
