@@ -85,20 +85,13 @@ def full_id(project: Project, text: str) -> str:
         return text
     ids = sorted({one.hit.learning.id for one in project.library.iterate()})
     # The beginning of the random part is what lists show after the day.
-    ends = [(one, one.rpartition("_")[2]) for one in ids]
-    fitting = [
-        one
-        for one, end in ends
-        if one.startswith(text) or end.startswith(text) or end.endswith(text)
-    ]
+    size = len(text)
+    fitting = [one for one in ids if text in (one[:size], one[-size:], one.split("_")[-1][:size])]
     if text in ids or not fitting:
         return text
     if len(fitting) > 1:
         raise GroveError(f"{text} fits several learnings: {', '.join(fitting[:_MOST_NAMED])}")
     return fitting[0]
-
-
-# --- one learning ---------------------------------------------------------------------------------
 
 
 def learning_document(found: FoundLearning, stats: LearningStats | None) -> dict[str, Any]:
@@ -131,9 +124,10 @@ def days_left(assessment: DecayAssessment) -> float | None:
 
 
 def learning_lines(found: FoundLearning, stats: LearningStats | None) -> list[Line]:
-    """Write a learning in two lines."""
+    """Write a learning in two lines, and a third with the files it is about."""
     learning = found.hit.learning
     head: list[Part] = [(learning.id, "bold"), (f"  {learning.category.value}", "cyan")]
+    head.append((f"  {learning.timestamp:%Y-%m-%d}", "dim"))
     if learning.status is not LearningStatus.ACTIVE:
         head.append((f"  {learning.status.value}", "yellow"))
     if not found.hit.complete:
@@ -141,7 +135,8 @@ def learning_lines(found: FoundLearning, stats: LearningStats | None) -> list[Li
     if stats is not None and stats.surfaced:
         used = f"  shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced}"
         head.append((used, "dim"))
-    return [head, f"  {learning.summary}"]
+    files = ", ".join(learning.context_files[:3])
+    return [head, f"  {learning.summary}", *([(f"  {files}", "dim")] if files else [])]
 
 
 def show_learning(project: Project, learning_id: str) -> Result:
@@ -222,9 +217,6 @@ def _detail(event: StatsEvent) -> str:
         case Rated():
             parts = ("useful" if event.useful else "not useful",)
     return clean_line(": ".join(part for part in parts if part), _LONGEST)
-
-
-# --- lists ----------------------------------------------------------------------------------------
 
 
 def list_learnings(
