@@ -117,7 +117,8 @@ def pattern_of(shown):
 
 def normalised(text):
     text = re.sub(r"cl_\d{8}_[a-z0-9]{6}", "cl_ID", text)
-    return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", text)
+    text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", text)
+    return re.sub(r"\b\d{4}-\d\d-\d\d\b", "DAY", text)
 
 
 def with_commands():
