@@ -1,6 +1,5 @@
 """``grove add``, ``edit`` and ``rm``: what a person does with a learning."""
 
-import os
 import re
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from grove_core.services.curate import Curator
 from grove_core.services.imports import add_learning
 from grove_core.services.reflect import refuse_secrets
 from grove_core.storage import files
+from grove_core.storage.paths import place_in
 
 
 @click.command("add")
@@ -72,9 +72,8 @@ def command(  # noqa: PLR0913 - one for each option
 
 def _from_root(path: str, root: Path) -> str:
     """Name a file that is there from the project's root, wherever one stands."""
-    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
-    is_seen = absolute.exists() and absolute.is_relative_to(root)
-    return absolute.relative_to(root).as_posix() if is_seen else path
+    place = place_in(root, path)
+    return path if place.is_absolute() or not (root / place).exists() else place.as_posix()
 
 
 @click.command("rm")

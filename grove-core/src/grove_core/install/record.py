@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from grove_core.errors import CodecError, StorageError
 from grove_core.storage import files
 from grove_core.storage.codec import read_as, to_jsonable
-from grove_core.storage.paths import Paths, project_key
+from grove_core.storage.paths import Paths, place_in, project_key
 
 _RECORD: Final = "record.json"
 _NEW_FILE_MODE: Final = 0o644
@@ -39,8 +39,7 @@ class FileChange:
 
     def name(self, root: Path) -> str:
         """Name the file for people."""
-        is_inside = self.path.is_relative_to(root)
-        return (self.path.relative_to(root) if is_inside else self.path).as_posix()
+        return place_in(root, self.path).as_posix()
 
     def diff(self, root: Path) -> str:
         """Show the change."""

@@ -1,6 +1,5 @@
 """``grove import``: from files of other programs to stored learnings."""
 
-import os
 import re
 from base64 import b32encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,6 +38,7 @@ from grove_core.services.result import Line, Result
 from grove_core.services.storing import alone, check_routing, deliver_outbox, store_learning
 from grove_core.similarity import SimilarityIndex, normalised_summary
 from grove_core.storage import files
+from grove_core.storage.paths import place_in
 from grove_core.text import clean_line, counted, shorten
 
 Progress = Callable[[str, int], Callable[[], None]]
@@ -163,15 +163,13 @@ def _files_of(form: str, path: Path) -> Sequence[Path]:
 
 def _read(form: str, path: Path, root: Path) -> tuple[str, list[Entry]]:
     """Read a file, which is never changed; return how it is called and what it holds."""
-    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
-    is_inside = absolute.is_relative_to(root)
-    place = absolute.relative_to(root) if is_inside else absolute
+    place = place_in(root, path)
     try:
         text = (files.read_bytes(path) or b"").decode("utf-8-sig").replace("\r\n", "\n")
         read = FORMATS[form].read(text, place)
     except (UnicodeDecodeError, StorageError) as error:
         read = [left_out(1, path.name, f"it cannot be read: {error}", is_fault=True)]
-    return str(place if is_inside else path), read
+    return str(path if place.is_absolute() else place), read
 
 
 # --- entries --------------------------------------------------------------------------------------
@@ -395,9 +393,6 @@ def _warnings(refused: Sequence[Outcome]) -> Iterator[str]:
     for said, at in places.items():
         more = f" and {len(at) - _LISTED} more" if len(at) > _LISTED else ""
         yield f"{', '.join(at[:_LISTED])}{more}: {said}"
-
-
-# --- by hand --------------------------------------------------------------------------------------
 
 
 def add_learning(project: Project, fields: Mapping[str, Any], *, dry_run: bool) -> Result:

@@ -40,6 +40,12 @@ def _absolute(variable: str, path: str) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
 
 
+def place_in(root: Path, path: str | Path) -> Path:
+    """Return a path as seen from a project's root, and an absolute one if it lies elsewhere."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
+    return absolute.relative_to(root) if absolute.is_relative_to(root) else absolute
+
+
 def project_root(start: Path, home: Path) -> Path:
     """Find the root of a directory's project: never above the top of its git work tree."""
     try:
