@@ -63,10 +63,10 @@ CHANGES = [
     "printf -v N W", "local A", "mapfile A <<< W", 'read N M <<< "W V"',
 ]  # fmt: skip
 CERTAIN_STEPS = [
-    "true", ":", "! true", "! false",
+    "true", ":", "! true", "! false", "false",
 ]  # fmt: skip
 STEPS = [
-    "false", "exit", "return", "break", "continue", "break 2", "continue 2", "unset -f f",
+    "exit", "return", "break", "continue", "break 2", "continue 2", "unset -f f",
     "maybe", "! maybe", "f W V", "g", 'f "$@"', "[[ a == a && (b < c) ]]", "(( 1 < 2 ))",
     "trap 't trap $X' EXIT", "exec t ex W", "test -n x", "unknown", "trap - EXIT", "[ -n W ]",
     "return 1", 'bash -c \'t "$0" "$1" "$@" $N\' W V', "export -f f; bash -c 'f W'",
@@ -91,10 +91,11 @@ CERTAIN_COMPOUNDS = [
     "bash -c 'P' n arg; Q", "eval 'P'\nQ",
     "for X in W V\ndo P\ndone", "f() { P\n}\nf W\nQ", "if ! false; then P\nfi; Q",
     "bash <<'E'\nP\nE\nQ", "if true; then P\nfi 2>/dev/null\nQ",
+    "if true; then P\nelse Q\nfi", "if false; then P\nelse Q\nfi",
+    "while false; do P\ndone; Q", "until true; do P\ndone\nQ", "true || { P\n}; Q",
+    "false && { P\n}; Q", "! false || { P\n}; Q", "{ P\n} && false && Q",
 ]  # fmt: skip
 COMPOUNDS = [
-    "if true; then P\nelse Q\nfi", "if false; then P\nelse Q\nfi", "while false; do P\ndone; Q",
-    "until true; do P\ndone\nQ",
     "P && Q", "P || Q", "! { P\n} && Q", "for X in 1 2; do P && Q\ndone", "P | Q", "P &\nwait; Q",
     "function g { P\n}; Q", "if maybe; then P\nelse Q\nfi", "if P; then Q\nfi", "maybe && P; Q",
     "maybe || P\nQ", "while maybe; do P\nQ\ndone", "for X in $(unknown); do P\ndone; Q",

@@ -3,7 +3,8 @@
 ``commands`` gives the simple commands that running a text would start, wrappers such as ``sudo``
 and ``bash -c`` taken off, each with its words, its variables and its directory. Nothing is run.
 
-What may run counts: both ways of a condition, what stands behind ``||``, the body of a loop. What
+What may run counts: both ways of a condition, what stands behind ``||``, the body of a loop, unless
+the text itself says how a command ends: ``true``, ``false``, an assignment, ``!`` before those. What
 only the running shell knows stays unknown: values of most variables, output of most programs, input
 of ``xargs``. Aliases, scripts in files and other machines' shells are not looked into. A line with
 an unterminated quote runs nothing, nor does what follows it.

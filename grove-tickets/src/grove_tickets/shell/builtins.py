@@ -13,6 +13,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLAIN_FLAGS: Final = frozenset({"-x", "-r", "-g", "-gx", "-rx", "--"})
 """Flags of ``declare`` that make of a value nothing else than its text."""
 
+CONSTANT_STATUS: Final = {":": True, "true": True, "false": False, "break": True, "continue": True}
 _MAX_PRINTED: Final = 65_536
 _ECHO_FLAGS: Final = re.compile(r"-[neE]+")
 
@@ -49,10 +50,6 @@ def _shift(words: tuple[str, ...], scope: Scope) -> None:
     values = scope.positionals
     is_plain = not words and values and is_known(values[0])
     scope.positionals = values[1:] if is_plain and values else None
-
-
-def _exit(_words: tuple[str, ...], scope: Scope) -> None:
-    scope.has_ended = True
 
 
 def printed(words: tuple[str, ...], stdin: str | None) -> str | None:
@@ -106,7 +103,5 @@ BUILTINS: Final[Mapping[str, Callable[[tuple[str, ...], Scope], None]]] = {
     **dict.fromkeys(("read", "getopts", "let", "mapfile", "readarray", "unset"), _forget),
     "set": _set,
     "shift": _shift,
-    "exit": _exit,
-    **dict.fromkeys((":", "true", "false", "break", "continue", "return"), lambda *_: None),
+    **dict.fromkeys((*CONSTANT_STATUS, "exit", "return"), lambda *_: None),
 }
-"""What leaves a loop or a function, or goes on only if something failed, is followed as if not."""

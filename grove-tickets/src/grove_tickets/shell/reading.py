@@ -19,7 +19,7 @@ _AND_OR: Final = re.compile(r"&&|\|\|")
 _PIPE: Final = re.compile(r"\|(?!\|)&?")
 _BACKGROUND: Final = re.compile(r"&(?!&)")
 _SEMICOLON: Final = re.compile(r";(?![;&])")
-_PREFIX: Final = re.compile(rf"(?:!|time(?:[ \t]++-p)?(?![ \t]++-)|coproc){_END}")
+_PREFIX: Final = re.compile(rf"(?:!|time(?:[ \t]++-p)?(?![ \t]++-)){_END}")
 _OPENING: Final = re.compile(rf"(?:if|while|until|for|select|case|function|\{{|\[\[){_END}")
 _CLOSING: Final = re.compile(rf"(?:then|elif|else|fi|do|done|esac|\}}){_END}")
 _LIST_END: Final = re.compile(rf"\)|;[;&]|{_CLOSING.pattern}|\Z")
@@ -79,25 +79,34 @@ class ScriptReader(WordReader):
         return _LIST_END.match(self.text, self.position) is not None
 
     def _chain(self) -> Node:
-        parts = [("", self._pipeline())]
-        while operator := self.take(_AND_OR):
-            self._skip_lines()
-            parts.append((operator, self._pipeline()))
-        return syntax.Chain(tuple(parts)) if len(parts) > 1 else parts[0][1]
+        chain = self._pipeline()
+        operator = self.take(_AND_OR)
+        while operator:
+            last, rest = operator, []
+            while operator == last:
+                self._skip_lines()
+                rest.append(self._pipeline())
+                operator = self.take(_AND_OR)
+            chain = syntax.Chain(chain, last == "&&", tuple(rest))
+        return chain
 
     def _pipeline(self) -> Node:
+        self._skip_blanks()
+        negations = 0
+        while prefix := self.take(_PREFIX):
+            self.budget.spend()
+            self._skip_blanks()
+            negations += prefix == "!"
         stages = [self._command()]
         while self.take(_PIPE):
             self._skip_lines()
             stages.append(self._command())
-        return syntax.Pipeline(tuple(stages)) if len(stages) > 1 else stages[0]
+        node = syntax.Pipeline(tuple(stages)) if len(stages) > 1 else stages[0]
+        return syntax.Negated(node) if negations % 2 else node
 
     def _command(self) -> Node:
         self.budget.spend(_COMMAND_STEPS)
         with self.budget:
-            while self.take(_PREFIX):
-                self.budget.spend()
-                self._skip_blanks()
             node = self._compound()
             if node is None:
                 return self._simple()
@@ -153,8 +162,9 @@ class ScriptReader(WordReader):
             case "if":
                 node = self._if()
             case "while" | "until":
-                condition = self._block("do")
-                node = syntax.Loop((*condition, *self._block("done")), "", _WHO_KNOWS)
+                condition, body = self._block("do"), self._block("done")
+                ways = (body, ()) if keyword == "while" else ((), body)
+                node = syntax.Loop((syntax.Branches(condition, ways),), "", _WHO_KNOWS)
             case "for" | "select":
                 node = self._for()
             case "case":

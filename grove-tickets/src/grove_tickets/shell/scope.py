@@ -17,13 +17,18 @@ _MAX_BODIES: Final = 4
 
 @define(eq=False)
 class Scope:
-    """What a shell knows at one point of the text."""
+    """What a shell knows at one point of the text.
+
+    The status is that of the last command: success, failure, or ``None`` where nobody knows it.
+    """
 
     variables: dict[str, str] = field(factory=dict)
     functions: dict[str, tuple[Node, ...]] = field(factory=dict)
     positionals: tuple[str, ...] | None = None
     directory: str = ""
-    has_ended: bool = False
+    status: bool | None = True
+    endings: frozenset[str] = frozenset({"exit"})
+    ended_by: str = ""
     changed: set[str] = field(factory=set)
 
     def copy(self) -> "Scope":
@@ -40,6 +45,7 @@ class Scope:
         shell = self.copy()
         shell.forget(self.variables)
         shell.positionals = arguments
+        shell.endings = frozenset({"exit"})
         return shell
 
     def environment(self, more: Mapping[str, str]) -> Mapping[str, str]:
@@ -73,7 +79,7 @@ class Scope:
             own = self.functions.get(name, ())
             more = [body for body in bodies if body not in own]
             self.functions[name] = (*own, *more)[:_MAX_BODIES]
-        if not end.has_ended:
+        if end.ended_by != "exit":
             self.forget(end.changed)
             if self.positionals != end.positionals:
                 self.positionals = None

@@ -81,15 +81,27 @@ class Pipeline:
 
 
 @frozen(eq=False)
-class Chain:
-    """Commands with ``&&`` and ``||`` between them, each with the operator before it."""
+class Negated:
+    """A command behind ``!``."""
 
-    parts: "tuple[tuple[str, Node], ...]"
+    node: "Node"
+
+
+@frozen(eq=False)
+class Chain:
+    """Commands that run as long as each one before succeeds (``&&``), or fails (``||``)."""
+
+    first: "Node"
+    on_success: bool
+    rest: "Script"
 
 
 @frozen(eq=False)
 class Branches:
-    """Commands that run first, and the ways of which one may be taken: of ``if`` and ``case``."""
+    """Commands that run first, and the ways of which one may be taken: of ``if`` and ``case``.
+
+    The first way is taken when the commands succeed, the second one when they fail.
+    """
 
     first: "Script"
     ways: "tuple[Script, ...]"
@@ -112,5 +124,5 @@ class Function:
     body: "Node"
 
 
-Node = Simple | Expanded | Group | Pipeline | Chain | Branches | Loop | Function
+Node = Simple | Expanded | Group | Negated | Pipeline | Chain | Branches | Loop | Function
 Script = tuple[Node, ...]

@@ -7,15 +7,14 @@ variables that it has changed are not known any more.
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby, takewhile
-from operator import itemgetter
+from itertools import takewhile
 from typing import Final
 
 from attrs import evolve, frozen
 
 from grove_tickets.arguments import UNKNOWN, is_known
 from grove_tickets.shell import syntax
-from grove_tickets.shell.builtins import BUILTINS, DECLARATIONS, declare, printed
+from grove_tickets.shell.builtins import BUILTINS, CONSTANT_STATUS, DECLARATIONS, declare, printed
 from grove_tickets.shell.expansion import Expander
 from grove_tickets.shell.limits import Budget, ShellSyntaxError
 from grove_tickets.shell.reading import ScriptReader
@@ -26,6 +25,7 @@ from grove_tickets.shell.wrappers import Inner, program_of, unwrap
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)((?:\[[^]]*\])?\+?)=(.*)", re.DOTALL)
 _WRITES: Final = frozenset({">", ">>", ">|", ">&", "&>", "&>>"})
 _STANDARD_INPUT: Final = frozenset({"/dev/stdin", "/dev/fd/0", "0"})
+_IN_THIS_SHELL: Final = frozenset({"command", "builtin"})
 _STEPS_OF_A_COMMAND: Final = 4
 _STEPS_OF_A_COPY: Final = 3
 _VARIABLES_OF_A_STEP: Final = 8
@@ -67,14 +67,14 @@ class Walk:
         with self._budget, suppress(ShellSyntaxError):
             for line in reader.lines():
                 outputs.append(self._sequence(line, scope, stdin))
-                if scope.has_ended:
+                if scope.ended_by:
                     break
         return _together(outputs)
 
     def _sequence(self, script: Sequence[Node], scope: Scope, stdin: str | None) -> str | None:
         outputs: list[str | None] = []
         for node in script:
-            if scope.has_ended:
+            if scope.ended_by:
                 break
             with self._budget:
                 outputs.append(self._visit(node, scope, stdin))
@@ -88,30 +88,48 @@ class Walk:
                 return self._group(node, scope, stdin)
             case syntax.Pipeline(stages):
                 for stage in stages:
-                    stdin = self._sequence((stage,), self._copy(scope), stdin)
+                    inner = self._subshell(scope)
+                    stdin = self._sequence((stage,), inner, stdin)
+                scope.status = inner.status
                 return stdin
-            case syntax.Expanded(words):
-                for word in words:
-                    self._expander.text(word, scope)
-                return ""
-            case syntax.Function(name, body):
-                scope.functions[name] = (body,)
+            case syntax.Negated(inner):
+                output = self._visit(inner, scope, stdin)
+                scope.status = None if scope.status is None else not scope.status
+                return output
+            case syntax.Expanded() | syntax.Function():
+                self._silent(node, scope)
                 return ""
             case _:
                 self._uncertain(node, scope, stdin)
                 return None
+
+    def _silent(self, node: syntax.Expanded | syntax.Function, scope: Scope) -> None:
+        match node:
+            case syntax.Expanded(words):
+                for word in words:
+                    self._expander.text(word, scope)
+                scope.status = None
+            case syntax.Function(name, body):
+                scope.functions[name] = (body,)
+                scope.status = True
 
     def _uncertain(
         self, node: syntax.Chain | syntax.Branches | syntax.Loop, scope: Scope, stdin: str | None
     ) -> None:
         """Follow a compound command of which only the run tells what prints something."""
         match node:
-            case syntax.Chain(parts):
-                self._chain(parts, scope, stdin)
+            case syntax.Chain():
+                self._chain(node, scope, stdin)
             case syntax.Branches(first, ways):
                 self._sequence(first, scope, stdin)
-                for way in ways:
-                    self._maybe(way, scope, stdin)
+                if scope.status is None:
+                    for way in ways:
+                        self._maybe(way, scope, stdin)
+                    scope.status = None
+                else:
+                    way = ways[not scope.status]
+                    scope.status = True
+                    self._sequence(way, scope, stdin)
             case syntax.Loop():
                 self._loop(node, scope, stdin)
 
@@ -119,36 +137,38 @@ class Walk:
         self._budget.spend(_STEPS_OF_A_COPY + len(scope.variables) // _VARIABLES_OF_A_STEP)
         return scope.copy()
 
-    def _substitute(self, script: Script, scope: Scope) -> str | None:
-        return self._sequence(script, self._copy(scope), None)
+    def _subshell(self, scope: Scope) -> Scope:
+        inner = self._copy(scope)
+        inner.endings -= {"break", "continue"}
+        return inner
 
-    def _maybe(
-        self,
-        script: Sequence[Node],
-        scope: Scope,
-        stdin: str | None,
-        variables: Mapping[str, str] | None = None,
-    ) -> Scope:
-        """Follow commands that may run or not; return what is known at their end."""
+    def _substitute(self, script: Script, scope: Scope) -> str | None:
+        return self._sequence(script, self._subshell(scope), None)
+
+    def _maybe(self, script: Sequence[Node], scope: Scope, stdin: str | None) -> None:
+        """Follow commands that may run or not."""
         end = self._copy(scope)
-        end.variables |= variables or {}
         self._sequence(script, end, stdin)
         scope.meet(end)
-        return end
 
-    def _chain(self, parts: Sequence[tuple[str, Node]], scope: Scope, stdin: str | None) -> None:
-        """Follow a chain of ``&&`` and ``||``."""
-        self._sequence((parts[0][1],), scope, stdin)
-        for operator, run in groupby(parts[1:], itemgetter(0)):
-            nodes = [node for _, node in run]
-            if operator == "&&":
-                end = self._maybe(nodes, scope, stdin)
-                if not end.has_ended:
-                    # Whoever writes `mkdir a && cd a` counts on being in `a` afterwards.
-                    scope.directory = end.directory
-            else:
-                for node in nodes:
-                    self._maybe((node,), scope, stdin)
+    def _chain(self, chain: syntax.Chain, scope: Scope, stdin: str | None) -> None:
+        """Follow a chain of ``&&`` or ``||``: as far as it runs, then what may run of it."""
+        self._sequence((chain.first,), scope, stdin)
+        skips = not chain.on_success
+        end = scope
+        for node in chain.rest:
+            if end.ended_by or end.status is skips:
+                break
+            if end.status is None and end is scope:
+                end = self._copy(scope)
+            self._sequence((node,), end, stdin)
+        if end is scope:
+            return
+        scope.meet(end)
+        if chain.on_success and not end.ended_by:
+            # Whoever writes `mkdir a && cd a` counts on being in `a` afterwards.
+            scope.directory = end.directory
+        scope.status = skips if end.ended_by or end.status is skips else None
 
     def _loop(self, loop: syntax.Loop, scope: Scope, stdin: str | None) -> None:
         """Follow a loop: round by round where the text tells all of its words."""
@@ -157,19 +177,31 @@ class Walk:
             values = [UNKNOWN]
         for value in values:
             count = len(self.found)
-            variables = {loop.name: value}
-            end = self._maybe(loop.body, scope, stdin, variables)
+            end = self._round(loop, value, scope, stdin)
             if value == UNKNOWN and end.changed:
                 # Further rounds meet what the first one has changed.
                 del self.found[count:]
-                self._maybe(loop.body, scope, stdin, variables)
+                end = self._round(loop, value, scope, stdin)
+            if end.ended_by not in {"", "continue"}:
+                break
+        scope.status = None
         if loop.name:
             scope.forget({loop.name})
 
+    def _round(self, loop: syntax.Loop, value: str, scope: Scope, stdin: str | None) -> Scope:
+        end = self._copy(scope)
+        end.variables[loop.name] = value
+        end.endings |= {"break", "continue"}
+        self._sequence(loop.body, end, stdin)
+        scope.meet(end)
+        return end
+
     def _group(self, group: syntax.Group, scope: Scope, stdin: str | None) -> str | None:
         stdin, writes = self._redirect(group.redirections, scope, stdin)
-        inner = self._copy(scope) if group.is_subshell else scope
+        inner = self._subshell(scope) if group.is_subshell else scope
         output = self._sequence(group.script, inner, stdin)
+        if group.is_subshell:
+            scope.status = None
         return None if writes else output
 
     def _simple(self, command: syntax.Simple, scope: Scope, stdin: str | None) -> str | None:
@@ -185,6 +217,10 @@ class Walk:
             environment[name] = text
             if not words:
                 scope.assign(name, text)
+        is_constant = not words and all(
+            isinstance(part, Text) for word in command.words for part in word
+        )
+        scope.status = True if is_constant and not command.redirections else None
         match words:
             case ((Text(name),), *_) if name in DECLARATIONS:
                 declare(name, [self._expander.text(one, scope) for one in words[1:]], scope)
@@ -202,6 +238,9 @@ class Walk:
             name, *arguments = command.words
             if name in scope.functions and not is_wrapped:
                 return self._call(command, scope)
+            scope.status = CONSTANT_STATUS.get(name)
+            if name in scope.endings:
+                scope.ended_by = name
             builtin = BUILTINS.get(name)
             if builtin is not None:
                 builtin(tuple(arguments), scope)
@@ -228,12 +267,14 @@ class Walk:
                 continue
             end = self._copy(scope)
             end.positionals = command.words[1:]
+            end.endings = frozenset({"exit", "return"})
             end.variables |= command.environment
             self._active.append(body)
             outputs.append(self._sequence((body,), end, command.stdin))
             self._active.pop()
             end.positionals = scope.positionals
             scope.meet(end)
+        scope.status = None
         return outputs[0] if len(outputs) == 1 else None
 
     def _follow(self, inner: Inner, command: Command, scope: Scope) -> str | None:
@@ -243,15 +284,20 @@ class Walk:
         script = command.stdin if inner.reads_script else inner.script
         if inner.words:
             wrapped = evolve(command, words=inner.words, environment=environment)
-            output = self._run(wrapped, scope, is_wrapped=True)
+            # `sudo cd x` changes nothing here.
+            inside = scope if command.words[0] in _IN_THIS_SHELL else self._copy(scope)
+            output = self._run(wrapped, inside, is_wrapped=True)
+            scope.status = inside.status
         elif script is not None:
             shell = scope if inner.same_shell else scope.program(inner.arguments)
             shell.variables |= environment
             output = self.run_text(script, shell, None if inner.reads_script else command.stdin)
+            scope.status = None
         if inner.same_shell:
             # What a file does is not known.
             scope.forget(environment if inner.script else scope.variables)
-        scope.has_ended = scope.has_ended or inner.ends_shell
+        if inner.ends_shell:
+            scope.ended_by = "exit"
         return output
 
     def _redirect(

@@ -205,6 +205,7 @@ _PREFIXES: Final[Mapping[str, _Prefix]] = {
     "doas": _Prefix(valued="-u -C"),
     "env": _Prefix(valued="-u --unset -C --chdir"),
     **dict.fromkeys(("command", "builtin"), _Prefix(asks="-v -V")),
+    "coproc": _PLAIN,
     "nohup": _PLAIN,
     "setsid": _PLAIN,
     "busybox": _PLAIN,
