@@ -3,8 +3,9 @@
 import pytest
 
 from grove_backend_markdown.backend import MarkdownBackend
-from grove_core import Area, BackendContext, StorageLayout
+from grove_core import Area, BackendContext, StorageError, StorageLayout
 from grove_core.testing import BackendContract
+from grove_core.testing.samples import example_learning
 
 
 def opener(tmp_path, **fields):
@@ -49,3 +50,24 @@ class TestPersonal(BackendContract):
         opened = opener(tmp_path, area=Area.PERSONAL)
         (tmp_path / "home").write_text("no folder")
         return opened
+
+
+@pytest.mark.parametrize(
+    ("layout", "name"),
+    [
+        (StorageLayout.SINGLE, ".grove"),
+        (StorageLayout.SINGLE, ".grove/learnings.md"),
+        (StorageLayout.SPREAD, ".grove"),
+        (StorageLayout.SPREAD, ".grove/learnings"),
+    ],
+)
+def test_nothing_is_written_through_links_out_of_the_project(layout, name, tmp_path):
+    opened, outside = opener(tmp_path, layout=layout), tmp_path / "outside"
+    link = tmp_path / "project" / name
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside)
+    if not link.suffix:
+        outside.mkdir()
+    with pytest.raises(StorageError, match="outside of"):
+        opened().write(example_learning())
+    assert not (any(outside.iterdir()) if outside.is_dir() else outside.exists())

@@ -1,16 +1,12 @@
 """The contracts of memory backends, ticket systems and plugins, for their authors to subclass."""
 
-from pathlib import Path
-from typing import Any, ClassVar
-
 import pytest
 
 from grove_core.testing.rules.news import ChangesRules, FilesRules, SynchronisingRules
 from grove_core.testing.rules.plugins import PluginRules
-from grove_core.testing.rules.project_files import ProjectFilesRules
 from grove_core.testing.rules.reading import Opener
 from grove_core.testing.rules.searching import SearchingRules, StatusRules
-from grove_core.testing.rules.sharing import ConcurrencyRules
+from grove_core.testing.rules.sharing import ConcurrencyRules, TracesRules
 from grove_core.testing.rules.storing import (
     FidelityRules,
     IdentityRules,
@@ -18,34 +14,6 @@ from grove_core.testing.rules.storing import (
     WritingRules,
 )
 from grove_core.testing.rules.tickets import ConfirmingRules, DetectingRules, MatchingRules
-
-
-class StandardTests:
-    """Tests that can be neither replaced nor removed; a contract's class says ``standard=True``."""
-
-    _standard: ClassVar[dict[str, object]] = {}
-    _contract: ClassVar[str] = ""
-
-    def __init_subclass__(cls, *, standard: bool = False, **kwargs: Any) -> None:  # noqa: ANN401
-        """Refuse a class that leaves out a test."""
-        super().__init_subclass__(**kwargs)
-        if standard:
-            cls._standard = {name: getattr(cls, name) for name in standard_tests(cls)}
-            cls._contract = cls.__name__
-            return
-        if cls.__dict__.get("__test__") is False:
-            raise TypeError(f"{cls.__name__} says __test__ = False: none of its tests would be run")
-        tests = cls._standard.items()
-        if changed := [name for name, test in tests if getattr(cls, name, None) is not test]:
-            raise TypeError(
-                f"{cls.__name__} replaces {', '.join(changed)} of {cls._contract}. What the "
-                "plugin cannot do is not declared; own tests get other names."
-            )
-
-
-def standard_tests(contract: type) -> tuple[str, ...]:
-    """Name the tests of a contract."""
-    return tuple(name for name in dir(contract) if name.startswith("test_"))
 
 
 class BackendContract(
@@ -59,9 +27,7 @@ class BackendContract(
     FilesRules,
     SynchronisingRules,
     ConcurrencyRules,
-    ProjectFilesRules,
-    StandardTests,
-    standard=True,
+    TracesRules,
 ):
     """What every memory backend must do; a plugin's tests subclass it and give one fixture.
 
@@ -74,8 +40,8 @@ class BackendContract(
                 context = BackendContext(root=tmp_path, home=tmp_path / "home")
                 return lambda: ShelfBackend(context)
 
-    What the backend does not declare among its capabilities is skipped by name. Tests may be added,
-    but none of these can be left out. Three things are up to the plugin:
+    What the backend does not declare among its capabilities is skipped by name. Two things are up
+    to the plugin:
 
     - A fixture ``broken_backend`` like the other one, for storage that cannot be written, such as a
       folder in the place of the file. Opening it works; writing has to raise ``BackendError``, and
@@ -83,11 +49,6 @@ class BackendContract(
     - ``shared_between_processes = False`` in the class, for a backend whose learnings no other
       process can see. The test that writes in several forked processes is then skipped by name; a
       backend with files or a server has to pass it.
-    - Fixtures ``project_folder`` and ``home_folder``, where the backend is opened in other folders
-      than those above: ``tmp_path``, or ``project`` in it where that is there, and ``home`` in it.
-      The first is the ``root`` of its context, or a folder around everything that the backend may
-      write to in a project; the second is its ``home``, or a folder around that. In them is looked
-      for what a backend leaves behind, and for its files, which are replaced by links.
     """
 
     @pytest.fixture
@@ -103,20 +64,8 @@ class BackendContract(
         """Leave out by name what needs the fixture."""
         pytest.skip(f"{type(self).__name__} has no fixture broken_backend")
 
-    @pytest.fixture
-    def project_folder(self, tmp_path: Path, open_backend: Opener) -> Path:
-        """Return where the project is, once what opens the backend has made it."""
-        del open_backend
-        folder = tmp_path / "project"
-        return folder if folder.is_dir() else tmp_path
 
-    @pytest.fixture
-    def home_folder(self, tmp_path: Path) -> Path:
-        """Return where grove's own folder of the user is."""
-        return tmp_path / "home"
-
-
-class TicketContract(DetectingRules, MatchingRules, ConfirmingRules, StandardTests, standard=True):
+class TicketContract(DetectingRules, MatchingRules, ConfirmingRules):
     """What every ticket system must do; a plugin's tests subclass it and say what is theirs.
 
     ::
@@ -127,8 +76,7 @@ class TicketContract(DetectingRules, MatchingRules, ConfirmingRules, StandardTes
             leaves = ["tracker list", "tracker show T-1"]
             files = {".tracker/tickets.json": '{"T-1": {"title": "Slow"}}'}
 
-    Tests may be added, but none of these can be left out. What needs something that is not given
-    is skipped by name.
+    What needs something that is not given is skipped by name.
 
     Where files alone do not make a project that uses the system, such as where it needs a git
     repository, a fixture ``used_project`` takes the place of ``files`` and returns its root.
@@ -143,15 +91,13 @@ class TicketContract(DetectingRules, MatchingRules, ConfirmingRules, StandardTes
     """
 
 
-class PluginContract(PluginRules, StandardTests, standard=True):
+class PluginContract(PluginRules):
     """What grove asks of every plugin; a plugin's tests subclass it and name its module.
 
     ::
 
         class TestPlugin(PluginContract):
             plugin = "grove_tickets_tracker"
-
-    Tests may be added, but none of these can be left out.
 
     Attributes:
         plugin: What the entry point names: ``module``, or ``module:attribute``.

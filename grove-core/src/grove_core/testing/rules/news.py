@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -13,7 +13,6 @@ from grove_core.plugins.descriptors import Freshness
 from grove_core.storage.files import fingerprint_of
 from grove_core.testing.rules.reading import Opener, expect_only, listing, need, write_all
 from grove_core.testing.samples import example_learning
-from grove_core.testing.watching import watching
 
 _SECONDS: Final = 60.0
 
@@ -90,22 +89,6 @@ class FilesRules:
 class SynchronisingRules:
     """What a backend says and does whose learnings a server holds."""
 
-    def test_what_is_kept_here_is_told_without_asking(self, open_backend: Opener) -> None:
-        """Freshness, get and iterate start no program and make no connection."""
-        declared = need(open_backend, Capability.SYNCHRONISE).capabilities
-        learning = example_learning()
-        open_backend().write(learning)
-        calls: Mapping[Capability, Callable[[Any], object]] = {
-            Capability.SYNCHRONISE: lambda backend: backend.freshness(),
-            Capability.GET: lambda backend: backend.get(learning.id),
-            Capability.ITERATE: lambda backend: [*backend.iterate()],
-        }
-        for capability in declared & calls.keys():
-            backend = open_backend()
-            with watching() as heard:
-                calls[capability](backend)
-            assert heard == []
-
     def test_what_is_written_is_delivered_once_or_waits(self, open_backend: Opener) -> None:
         """Each write is stored or queued, and what is queued waits until a receipt says stored."""
         assert _synchronise(open_backend).delivered == ()
@@ -139,19 +122,6 @@ class SynchronisingRules:
             _synchronise(open_backend)
             expect_only(lambda: backend, learnings)
             expect_only(open_backend, learnings)
-
-    def test_mark_is_written_when_both_are_in_line(self, open_backend: Opener) -> None:
-        """The file of freshness is written whenever a server has been asked and all is well."""
-        need(open_backend, Capability.SYNCHRONISE).write(example_learning())
-        for _ in range(2):
-            mark = _fresh(open_backend).mark
-            assert mark.is_absolute()
-            before = fingerprint_of([mark])
-            done = _synchronise(open_backend)
-            if not _fresh(open_backend).source or done.fault:
-                pytest.skip(f"the server cannot be used: {done.fault or 'there is none'}")
-            assert mark.is_file()
-            assert fingerprint_of([mark]) != before, "it was not written"
 
 
 def _ask(open_backend: Opener, mark: str) -> Changes:

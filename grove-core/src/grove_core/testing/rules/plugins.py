@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import pytest
-from attrs import fields, has
+from attrs import has
 
 from grove_core.cli.groups import load_target
-from grove_core.config.plugin_section import PluginSection, default_settings
+from grove_core.config.plugin_section import default_settings
 from grove_core.model.gate import Gate, GateStatus
 from grove_core.model.learning import Candidate
 from grove_core.model.memory import Detection, Health, Receipt, ReceiptStatus
@@ -101,9 +101,6 @@ class PluginRules:
             made, complaints = default_settings(kind)
             assert complaints == []
             assert isinstance(made, kind)
-            for field in fields(kind):
-                _, complaints = PluginSection(kind, {field.alias: object()}, {}).read()
-                assert complaints, f"{field.alias} has no type"
 
     def test_commands_have_help(self) -> None:
         """Every command can be imported, and says what it does with --help."""
@@ -130,7 +127,7 @@ class PluginRules:
         )
         learning = example_learning()
         candidate = Candidate(
-            **{each.name: getattr(learning, each.name) for each in fields(Candidate)}
+            category=learning.category, summary=learning.summary, detail=learning.detail
         )
         receipt = Receipt(learning_id=learning.id, status=ReceiptStatus.STORED, backend="memory")
         reflection = ReflectionContext(

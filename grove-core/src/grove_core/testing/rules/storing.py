@@ -2,18 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 import pytest
 from attrs import evolve
 
 from grove_core.errors import BackendError, StorageError, UnsupportedError
-from grove_core.model.learning import DETAIL_LENGTH_MAX, Learning, LearningStatus, Scope
+from grove_core.model.learning import Learning, LearningStatus, Scope
 from grove_core.model.memory import Capability, Filters, Health, Query, Receipt, ReceiptStatus
 from grove_core.plugins.descriptors import MemoryBackend
-from grove_core.reflection.candidates import close_fences
-from grove_core.storage.files import read_text
 from grove_core.testing.rules.reading import (
     CALLS,
     Opener,
@@ -35,7 +32,6 @@ from grove_core.testing.samples import (
     learning_id,
 )
 from grove_core.testing.watching import watching
-from grove_core.text import remove_invisible
 
 _EXAMPLES: Final = 30
 _KEPT: Final[Mapping[str, Learning]] = {
@@ -208,22 +204,6 @@ class FidelityRules:
         write_all(open_backend, learnings)
         expect_only(open_backend, learnings)
 
-    def test_its_own_format_forges_nothing(self, open_backend: Opener) -> None:
-        """What the backend's own files say of one learning can be the detail of another."""
-        backend, first = need(open_backend, Capability.FILES), example_learning(900)
-        backend.write(first)
-        texts = [read_text(file) for path in backend.files() for file in _files_of(path)]
-        details = [
-            close_fences(remove_invisible(text[: DETAIL_LENGTH_MAX - 100]).strip())
-            for text in filter(None, texts)
-        ]
-        copies = [
-            example_learning(number, detail=f"A copy follows.\n{detail}")
-            for number, detail in enumerate(details)
-        ]
-        write_all(open_backend, copies)
-        expect_only(open_backend, [*copies, first])
-
     def test_any_learning_comes_back(self, open_backend: Opener) -> None:
         """Any learning that the pipeline accepts comes back equal, among others."""
         pytest.importorskip("hypothesis", reason="hypothesis makes the learnings")
@@ -247,8 +227,3 @@ class FidelityRules:
 
         check()
         assert ids_in(open_backend()) == sorted(one.id for one in written)
-
-
-def _files_of(path: Path) -> list[Path]:
-    inside = sorted(path.iterdir()) if path.is_dir() else [path]
-    return [one for one in inside if one.is_file()]

@@ -2,15 +2,11 @@
 
 import json
 import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from fnmatch import fnmatchcase
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Final
 
 import pytest
@@ -38,26 +34,22 @@ from grove_core.testing.calls import (
 )
 from grove_core.testing.watching import untouched
 
-_MOST_FILES: Final = 40
 _SECONDS: Final = 4.0
 """Longer than grove ever waits: what takes more hangs."""
-_ODD_VALUES: Final[Sequence[Any]] = (None, 7, [], {}, "", "\0", ["x", {}], True)
 _OTHER_CALLS: Final = ("", "true", "ls -la", "git status && make test", "cat README.md | head -3")
 
 
-def _in_its_place(path: Path, make: Callable[[Path], object]) -> None:
+def _put_a_pipe(path: Path) -> None:
     path.unlink()
-    make(path)
+    os.mkfifo(path)
 
 
 _DAMAGES: Final[Mapping[str, Callable[[Path], object]]] = {
-    "empty": lambda path: path.write_bytes(b""),
     "no UTF-8": lambda path: path.write_bytes(b"\xff\xfe\x00{[\r\n" * 20),
     "another shape": lambda path: path.write_text('[[null, 1, {"id": {"id": []}}], "text", 1e400]'),
     "lists in lists": lambda path: path.write_text("[" * 20_000),
     "unreadable": lambda path: path.chmod(0),
-    "a folder": lambda path: _in_its_place(path, Path.mkdir),
-    "a pipe": lambda path: _in_its_place(path, os.mkfifo),
+    "a pipe": _put_a_pipe,
     "gone": Path.unlink,
 }
 
@@ -197,13 +189,16 @@ class DetectingRules(TicketOffers):
     def test_damaged_project_is_no_error(self, used_project: Path, damage: str) -> None:
         """Whatever has become of the system's files, looking gives an answer and raises nothing."""
         probe, context = self.probe(), self.context(used_project)
-        for path in islice(_files_in(used_project), _MOST_FILES):
-            with _damaged(path, damage):
-                found: object = call_limited(partial(probe.detect, context), _SECONDS)
-                assert found is None or isinstance(found, Detection), path
-                if probe.current_ticket is not None:
-                    ticket: object = call_limited(partial(probe.current_ticket, context), _SECONDS)
-                    assert ticket is None or isinstance(ticket, Ticket), path
+        files = [one for one in sorted(used_project.rglob("*")) if one.is_file()]
+        for path in files:
+            # Git's own files are another program's business.
+            if ".git" not in path.relative_to(used_project).parts and not path.is_symlink():
+                _DAMAGES[damage](path)
+        found: object = call_limited(partial(probe.detect, context), _SECONDS)
+        assert found is None or isinstance(found, Detection)
+        if probe.current_ticket is not None:
+            ticket: object = call_limited(partial(probe.current_ticket, context), _SECONDS)
+            assert ticket is None or isinstance(ticket, Ticket)
 
 
 class MatchingRules(TicketOffers):
@@ -250,12 +245,6 @@ class MatchingRules(TicketOffers):
         names = {SHELL, *(call.name for call in given)}
         names |= {tool.replace("*", "any") for one in self.matchers() for tool in one.tools}
         calls = [ToolCall(name=name, input=HOSTILE_INPUTS[odd]) for name in sorted(names)]
-        calls += [
-            evolve(call, input={**call.input, field: value})
-            for call in given
-            for field in call.input
-            for value in _ODD_VALUES
-        ]
         for call in calls:
             self.closes_of(call, empty_project)
 
@@ -284,23 +273,3 @@ class ConfirmingRules(TicketOffers):
 def _as_call(given: str | ToolCall, project: Path) -> ToolCall:
     cwd = os.fspath(project)
     return shell_call(given, cwd) if isinstance(given, str) else evolve(given, cwd=cwd)
-
-
-@contextmanager
-def _damaged(path: Path, damage: str) -> Iterator[None]:
-    """Damage a file for a while; afterwards it is the same one, with its times."""
-    with TemporaryDirectory() as folder:
-        kept = shutil.copy2(path, folder)
-        _DAMAGES[damage](path)
-        try:
-            yield
-        finally:
-            if path.is_dir():
-                path.rmdir()
-            shutil.move(kept, path)
-
-
-def _files_in(project: Path) -> Sequence[Path]:
-    """Find what may be damaged: git's own files are another program's business."""
-    plain = [one for one in sorted(project.rglob("*")) if one.is_file() and not one.is_symlink()]
-    return [one for one in plain if one.relative_to(project).parts[0] not in {".git", ".grove"}]
