@@ -7,6 +7,7 @@ that `tissue status` writes. Nothing outside the scratch directory is touched.
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,17 +20,13 @@ PAYLOADS = CHECKOUT / "tests" / "data" / "hook-payloads"
 GROVE = Path(sys.executable).with_name("grove")
 
 LEARNING = {
-    "candidates": [
-        {
-            "category": "pitfall",
-            "summary": "Session tokens expire in UTC, but login compares them in local time",
-            "detail": "`login()` in auth/login.py compared datetime.now() with `expires_at`, which "
-            "is UTC: users west of Greenwich were logged out at once. Compare aware times.",
-            "criteria_met": ["behavior_changing", "stable_fact"],
-            "tags": ["login", "time-zones"],
-            "context_files": ["auth/login.py"],
-        }
-    ]
+    "--category": "pitfall",
+    "--criterion": "behavior_changing",
+    "--tag": "time-zones",
+    "--file": "auth/login.py",
+    "--summary": "Session tokens expire in UTC, but login compares them in local time",
+    "--detail": "`login()` in auth/login.py compared datetime.now() with `expires_at`, which is "
+    "UTC: users west of Greenwich were logged out at once. Compare aware times.",
 }
 
 
@@ -159,11 +156,11 @@ def main() -> None:
     show("$ grove hook stop\n" + expect(scratch.hook("stop", "Stop-first", "monday"), 2))
 
     step("5. The agent writes down what it learned")
-    reflect = ("reflect", "--session-id", "monday")
-    done = expect(scratch.grove(*reflect, stdin=json.dumps(LEARNING)), 0)
-    show(f"$ grove {' '.join(reflect)} <<< '{{\"candidates\": [ … ]}}'\n{done}")
+    words = [word for pair in LEARNING.items() for word in pair]
+    reflect = ["reflect", "--session-id", "monday", *words]
+    show(f"$ grove {shlex.join(reflect)}\n" + expect(scratch.grove(*reflect), 0))
 
-    step("6. It stops again, and the gate is open (exit code 0, nothing printed)")
+    step("6. It stops again, and the gate is open (exit code 0)")
     show("$ grove hook stop\n" + expect(scratch.hook("stop", "Stop-after-block", "monday"), 0))
     expect(scratch.hook("session-end", "SessionEnd-other", "monday"), 0)
 

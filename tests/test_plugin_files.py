@@ -14,6 +14,7 @@ import pytest
 from session_server import Lines, said
 from session_server import answers as answers_of_server
 
+from grove_core.cli.main import COMMANDS as COMMANDS_OF_GROVE
 from grove_core.doctor.hooks import covers
 from grove_core.hosts.claude_hooks import (
     PLUGIN_SERVER,
@@ -265,14 +266,15 @@ def test_installer_says_and_runs_the_first_installer_there_is(tmp_path, call):
 
 
 def test_all_skills_are_there_and_described():
-    names = ("maintain", "observe", "ref", "reflect", "search", "skip", "status")
-    assert [path.parent.name for path in SKILLS] == [f"compound-{name}" for name in names]
+    names = ["add", "observe", "ref", "reflect", "review", "search", "skip", "status"]
+    assert [path.parent.name for path in SKILLS] == names
+    assert set(names) <= set(COMMANDS_OF_GROVE)
     for skill in SKILLS:
         head = re.match(r"---\n(.*?)\n---\n", skill.read_text(), re.DOTALL).group(1)
         fields = dict(line.split(": ", 1) for line in head.splitlines())
         assert set(fields) == {"name", "description", "allowed-tools"}
         assert fields["name"] == skill.parent.name
-        tool = fields["name"].removeprefix("compound-")
+        tool = fields["name"]
         tools = [f"mcp__plugin_grove_grove__{tool}"] if tool in TOOLS_OF_AGENT else []
         assert fields["allowed-tools"].split(", ") == ["Bash(grove *)", *tools]
         assert 40 < len(fields["description"]) < 400
@@ -298,7 +300,7 @@ def test_every_reflection_that_a_skill_shows_fits_the_schema(world):
     form = r"^grove reflect <<< \"\$\(cat <<'EOF'\n(.*?)\nEOF\n\)\"$"
     texts = [path.read_text() for path in SKILLS]
     shown = [one for text in texts for one in re.findall(form, text, re.DOTALL | re.MULTILINE)]
-    assert len(shown) == sum(text.count("grove reflect <<") for text in texts) == 4
+    assert len(shown) == sum(text.count("grove reflect <<") for text in texts) == 3
     schema = world.grove("reflect", "--schema").json
     for text in shown:
         jsonschema.validate(json.loads(text), schema)

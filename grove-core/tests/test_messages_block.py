@@ -15,6 +15,7 @@ from grove_core.model.session import InjectedLearning, SubagentObservation
 from grove_core.model.ticket import Ticket
 from grove_core.services.messages import (
     LONGEST_REASON,
+    REFLECT_OPTIONS,
     block_reason,
     closed_work,
     reflect_command,
@@ -55,12 +56,12 @@ def test_the_first_block():
     lines = block_reason(session, 3).split("\n")
     assert lines[0] == "grove: ticket T-1 is closed – one step left before you finish."
     text = "\n".join(lines)
-    assert reflect_command("abc-123", shortened=False) in text
+    assert reflect_command("abc-123") in text
     assert skip_command("abc-123") in text
     assert "this is 1 of 3" in text
     assert "- tests need redis" in lines
-    assert "cl_1" in lines[-1]
-    assert "learnings_used" in lines[-1]
+    assert "You were shown cl_1" in lines[-1]
+    assert "grove ref ID" in lines[-1]
 
 
 @pytest.mark.parametrize(
@@ -84,9 +85,11 @@ def test_what_was_closed(tickets, words):
 
 def test_commands_can_be_pasted_into_a_shell():
     """A shell reads them without complaint: its own check runs nothing."""
-    both = "\n".join(reflect_command("abc", shortened=short) for short in (True, False))
-    done = subprocess.run(["bash", "-n", "-c", both], capture_output=True, check=False)
+    command = reflect_command("abc")
+    done = subprocess.run(["bash", "-n", "-c", command], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+    options = shlex.split(command)[2::2]
+    assert options == ["--session-id", *REFLECT_OPTIONS.values()]
     words = ["grove", "skip", "the reason", "--session-id", "abc"]
     assert shlex.split(skip_command("abc")) == words
 
@@ -124,7 +127,7 @@ def test_whatever_a_session_holds(session, most):
     assert first.startswith("grove: ")
     assert first.endswith(" – one step left before you finish.")
     assert not re.match(r"\W*error", text, re.IGNORECASE)
-    assert reflect_command(session.id, shortened=block > 1) in text
+    assert reflect_command(session.id) in text
     assert skip_command(session.id) in text
     assert "next stop grove lets you go" in text or f"this is {block} of {most}" in text
     assert not any(line.startswith("grove:") for line in rest)

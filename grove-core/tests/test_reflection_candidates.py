@@ -94,7 +94,7 @@ def test_lengths_count_code_points_after_trimming(name, least, most):
     for length in (0, least - 1, most + 1):
         rejection = refused(**{name: "  " + "é" * length + "\n "})
         assert rejection.field == name
-        assert f"{length} characters" in rejection.reason
+        assert f"{length:,} characters" in rejection.reason
         assert f"{least} to {most}" in rejection.reason
 
 

@@ -12,7 +12,7 @@ from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.reflection.pipeline import Pipeline
 from grove_core.reflection.schema import SUBMISSION_FIELDS, submission_schema
 from grove_core.reflection.submission import parse_submission
-from grove_core.services.messages import example_submission
+from grove_core.services.messages import example_candidate
 
 SCHEMA = submission_schema()
 SUBMISSIONS = Draft202012Validator(SCHEMA)
@@ -20,7 +20,7 @@ CANDIDATES = Draft202012Validator({"$ref": "#/$defs/candidate", "$defs": SCHEMA[
 
 
 def candidate(**changes):
-    raw = {**example_submission("s1")["candidates"][0], **changes}
+    raw = {**example_candidate(), **changes}
     return {name: value for name, value in raw.items() if value is not ...}
 
 
@@ -29,7 +29,7 @@ def is_accepted(raw):
 
 
 def test_the_example_is_valid_and_accepted():
-    example = example_submission("s-42")
+    example = {"session_id": "s-42", "candidates": [example_candidate()]}
     SUBMISSIONS.validate(example)
     submission = parse_submission(json.dumps(example).encode())
     assert submission.session_id == "s-42"

@@ -56,6 +56,26 @@ FIELDS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--file", "candidates.json"), 2, "a learning needs --summary; JSON is read from"),
+        (("--summary", "Too short: x", "--detail", "x"), 1, "detail: has 1 character, give"),
+        (("--summary", "x" * 20, "--category", "pitfal"), 1, "give pitfall, or one of pattern"),
+        ((), 1, "Give --summary, --detail and --category"),
+    ],
+)
+def test_what_is_wrong_with_options(blocked, words, code, said):
+    done = blocked.grove("reflect", *words)
+    assert done.code == code
+    assert said in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_a_wrong_field_of_the_whole_is_named(blocked):
+    done = blocked.grove("reflect", stdin='{"learnings": []}')
+    assert 'no candidate, "learnings" is unknown; submit at least one in "cand' in done.stderr
+
+
 @pytest.mark.parametrize("personal", [False, True])
 @pytest.mark.parametrize("field", FIELDS, ids=[str(at) for at in range(len(FIELDS))])
 def test_a_secret_in_a_candidate_is_written_nowhere(beads, blocked, candidate, field, personal):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 
 import pytest
 
@@ -85,18 +86,25 @@ def test_a_close_is_reflected_on_and_the_learning_comes_back(beads, agent, candi
     }
 
 
-def test_the_command_in_the_reason_opens_the_gate(beads, agent, candidate):
-    """The skeleton has the right shape; handed in as it is, it says nothing."""
+def test_the_command_in_each_reason_opens_the_gate(beads, agent, candidate):
+    """The form has the right shape; sent as it is, it says nothing."""
     agent.closes("bd-1")
-    skeleton = re.search(r"<<'EOF'\n(.*?)\nEOF", agent.is_blocked(), re.DOTALL).group(1)
-    unchanged = agent.grove("reflect", "--session-id", "session-1", stdin=skeleton)
+    reasons = [agent.is_blocked(), agent.is_blocked(active=True)]
+    first, second = (re.search("^grove (reflect .*)$", one, re.MULTILINE)[1] for one in reasons)
+    assert first == second
+    words = shlex.split(second)
+    unchanged = agent.grove(*words)
     assert unchanged.code == 1
     assert "grove's own form" in unchanged.stderr
-    filled = json.loads(skeleton)
-    filled["candidates"][0] |= {name: candidate()[name] for name in ("summary", "detail")}
-    reflected = agent.grove("reflect", "--session-id", "session-1", stdin=json.dumps(filled))
+    sent = {name: candidate()[name] for name in ("summary", "detail")}
+    for name, text in sent.items():
+        words[words.index(f"--{name}") + 1] = text
+    reflected = agent.grove(*words, "--json")
     assert reflected.code == 0, reflected.stderr
-    agent.is_let_go()
+    stored = beads.grove("show", reflected.json["accepted"][0]["id"], "--json").json
+    form = {"category": "pitfall", "tags": ["topic"], "context_files": ["path"]}
+    assert {name: stored[name] for name in (*sent, *form)} == sent | form
+    agent.is_let_go(active=True)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +126,7 @@ def test_a_reason_not_to_reflect_opens_the_gate(beads, agent, command, decider):
 
 def test_a_refused_reflection_opens_nothing_and_the_next_block_says_why(beads, agent, candidate):
     agent.closes("bd-1")
-    first = agent.is_blocked()
+    agent.is_blocked()
     for text in ('{"candidates": []}', "no JSON"):
         assert agent.grove("reflect", stdin=text).code == 1
     refused = agent.reflects(candidate(1, summary="Short"), candidate(2, tags=[]))
@@ -132,7 +140,6 @@ def test_a_refused_reflection_opens_nothing_and_the_next_block_says_why(beads, a
 
     second = agent.is_blocked(active=True)
     assert second.startswith(HEAD)
-    assert len(second) < len(first)
     assert all(one["reason"][:60] in second for one in rejected)
     # It is forgotten with its cycle.
     assert agent.grove("skip", "nothing to it").code == 0

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from grove_core.services.messages import reflect_command
+
 PLUGIN = Path(__file__).parents[3] / "plugin"
 
 RECORDING_GROVE = """\
@@ -122,21 +124,24 @@ def test_every_hook_reaches_grove_with_its_event(recording):
 
 def test_the_client_offers_the_skills(recording):
     transcript = recording.play([{"text": "Finished."}])
-    names = ("reflect", "search", "skip", "status", "maintain", "ref", "observe")
-    assert {f"grove:compound-{name}" for name in names} <= set(transcript["skills"])
+    names = ("reflect", "search", "skip", "status", "review", "ref", "observe", "add")
+    assert {f"grove:{name}" for name in names} <= set(transcript["skills"])
 
 
 def reflections():
-    """Every `grove reflect` with JSON that a skill shows, ready for a shell."""
-    shown = re.compile(r"^grove reflect <<.*?^EOF\n\)\"$", re.DOTALL | re.MULTILINE)
+    """Every `grove reflect` that a skill or the gate shows, ready for a shell."""
+    shown = re.compile(
+        r"^grove reflect (?:<<.*?^EOF\n\)\"$|--category.*?$)", re.DOTALL | re.MULTILINE
+    )
     texts = (path.read_text() for path in sorted(PLUGIN.glob("skills/*/SKILL.md")))
-    return [match.group() for text in texts for match in shown.finditer(text)]
+    found = [match.group() for text in texts for match in shown.finditer(text)]
+    return [reflect_command("session-1"), *found]
 
 
 @pytest.mark.parametrize("with_skill", [True, False])
 def test_a_skill_permits_the_commands_that_it_shows(recording, with_skill):
     """Only `Skill` is allowed from outside: that `grove reflect` may run is the skill's doing."""
-    skill = {"tool": "Skill", "input": {"skill": "grove:compound-reflect"}}
+    skill = {"tool": "Skill", "input": {"skill": "grove:reflect"}}
     commands = [
         {"tool": "Bash", "input": {"command": command, "description": "Reflect"}}
         for command in reflections()
@@ -146,8 +151,10 @@ def test_a_skill_permits_the_commands_that_it_shows(recording, with_skill):
         path=f"{recording.home / 'programs of mine'}:{recording.path}",
         args=["--allowedTools", "Skill"],
     )
-    handed_in = [call["stdin"] for call in calls(recording) if call["arguments"] == ["reflect"]]
-    assert all(isinstance(json.loads(text), dict) for text in handed_in)
+    handed_in = [call for call in calls(recording) if call["arguments"][0] == "reflect"]
+    for call in handed_in:
+        by_options = "--summary" in call["arguments"]
+        assert by_options or isinstance(json.loads(call["stdin"]), dict)
     assert len(handed_in) == (len(commands) if with_skill else 0)
     assert len(transcript["permission_denials"]) == (0 if with_skill else len(commands))
 

@@ -1,7 +1,9 @@
 """``grove reflect``, ``skip``, ``observe`` and ``ref``: what an agent tells grove."""
 
 import sys
-from pathlib import Path
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
 
 import rich_click as click
 
@@ -13,19 +15,34 @@ from grove_core.cli.suggestions import learning_ids
 from grove_core.errors import ReflectionError
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.gate import SkipDecider
+from grove_core.model.learning import Category, Criterion
 from grove_core.reflection.schema import submission_schema
-from grove_core.reflection.submission import SUBMISSION_BYTES_MAX, parse_submission
+from grove_core.reflection.submission import SUBMISSION_BYTES_MAX, Submission, parse_submission
+from grove_core.services.messages import REFLECT_OPTIONS
 from grove_core.services.reflect import submit, try_out
 from grove_core.services.requests import brief, observe, read_remark, refer, skip
 
 
+def _of_one(
+    field: str, metavar: str, line: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the option that gives a field of one learning."""
+    several = field in ("criteria_met", "tags", "context_files")
+    option = REFLECT_OPTIONS[field]
+    return click.option(option, field, multiple=several, metavar=metavar, help=line)
+
+
+def _listed(kind: type[Enum]) -> str:
+    return ", ".join(one.value for one in kind)
+
+
 @click.command("reflect")
-@click.option(
-    "--file",
-    "path",
-    type=click.Path(path_type=Path),
-    help="Read the JSON from a file ('-': stdin).",
-)
+@_of_one("summary", "TEXT", "What to know, in one line of 10 to 200 characters.")
+@_of_one("detail", "TEXT", "What happened, where, why, and what to do.")
+@_of_one("category", "KIND", f"One of {_listed(Category)}.")
+@_of_one("criteria_met", "KIND", f"Why it is worth keeping: {_listed(Criterion)}.")
+@_of_one("tags", "WORD", "A topic.")
+@_of_one("context_files", "PATH", "A file it is about.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the input and stop.")
 @click.option(
     "--dry-run",
@@ -38,22 +55,20 @@ from grove_core.services.requests import brief, observe, read_remark, refer, ski
 def command(
     invocation: Invocation,
     *,
-    path: Path | None,
     schema: bool,
     dry_run: bool,
     wants_brief: bool,
     session_id: str | None,
+    **given: str | tuple[str, ...] | None,
 ) -> Result:
     """Write down what a ticket has taught; opens the gate.
 
-    Reads candidates as JSON from standard input. The smallest useful input:
+    One learning is given by options, of which --criterion, --tag and --file may be repeated.
+    Several are read as JSON from standard input: {"candidates": [{"summary": "…", …}, …]}, in the
+    shape that --schema prints.
 
-    {"candidates": [{"category": "pitfall", "summary": "…", "detail": "…",
-    "criteria_met": ["stable_fact"], "tags": ["…"]}]}
-
-    Nothing to keep? {"nothing_learned": "the reason"}. Each candidate is accepted or refused by
-    itself; exit code 1 when none was accepted, and the gate then stays as it was. Try one out with
-    --dry-run.
+    Nothing to keep? grove skip. Each candidate is accepted or refused by itself; exit code 1 when
+    none was accepted, and the gate then stays as it was. Try one out with --dry-run.
     """
     if schema:
         document = submission_schema()
@@ -61,7 +76,14 @@ def command(
     if wants_brief:
         invocation, session = find_session(invocation, session_id)
         return brief(invocation.project, session)
-    submission = parse_submission(_read(path))
+    candidate = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in given.items()
+        if value
+    }
+    if candidate and not given["summary"]:
+        raise click.UsageError("a learning needs --summary; JSON is read from standard input")
+    submission = Submission(candidates=(candidate,)) if candidate else parse_submission(_read())
     invocation, session = find_session(invocation, session_id or submission.session_id)
     if dry_run:
         return try_out(invocation.project, session, submission)
@@ -70,18 +92,9 @@ def command(
     return submit(invocation.project, session, submission)
 
 
-def _read(path: Path | None) -> bytes:
-    if path is not None and str(path) != "-":
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            raise ReflectionError(f"cannot read {path}: {error.strerror}") from error
-    if sys.stdin is None:
-        raise ReflectionError("standard input is closed; give the JSON there, or with --file")
-    if sys.stdin.isatty():
-        raise ReflectionError(
-            "waiting for JSON on standard input; use a heredoc, --file, or --schema for the format"
-        )
+def _read() -> bytes:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise ReflectionError("give --summary, --detail and --category, or JSON on standard input")
     return sys.stdin.buffer.read(SUBMISSION_BYTES_MAX + 1)
 
 

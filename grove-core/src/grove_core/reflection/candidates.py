@@ -11,7 +11,7 @@ from attrs import NOTHING, Attribute, fields, frozen
 
 from grove_core.identifiers import is_learning_id
 from grove_core.model.learning import Candidate, Learning, Rejection, about
-from grove_core.text import clean_line, one_line, remove_invisible
+from grove_core.text import clean_line, counted, one_line, remove_invisible
 
 _EnumT = TypeVar("_EnumT", bound=Enum)
 
@@ -124,7 +124,7 @@ class _Reader:
             change = "an open code fence was closed" if fenced else "it was folded into one line"
             self._note(name, change)
         if not bounds.least <= len(text) <= bounds.most:
-            self.refuse(name, f"has {len(text)} characters, give {lengths}")
+            self.refuse(name, f"has {counted(len(text), 'character')}, give {lengths}")
         return text
 
     def _choice(self, one: "Attribute[Any]", raw: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -136,7 +136,7 @@ class _Reader:
         known = ", ".join(each.value for each in kind)
         if one.default is NOTHING:
             fault = f'"{shown(raw)}" is unknown' if isinstance(raw, str) else _absence(raw)
-            self.refuse(one.name, f"{fault}, give one of {known}")
+            self.refuse(one.name, f"{fault}, give {_near(raw, kind)}one of {known}")
             return None
         usual: Any = one.default
         self._note(one.name, f"{_entry(raw)} is none of {known}; {usual.value} was taken")
@@ -264,6 +264,13 @@ def kind_of(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 def _absence(raw: Any) -> str:  # noqa: ANN401 - any JSON value
     return "missing" if raw is None or raw == [] else f"is {kind_of(raw)}"
+
+
+def _near(raw: Any, kind: type[Enum]) -> str:  # noqa: ANN401 - any JSON value
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(raw).lower(), [one.value for one in kind], n=1)
+    return f"{near[0]}, or " if near else ""
 
 
 def _entry(raw: Any) -> str:  # noqa: ANN401 - any JSON value

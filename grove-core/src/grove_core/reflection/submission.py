@@ -9,7 +9,7 @@ from attrs import frozen
 
 from grove_core.errors import ReflectionError
 from grove_core.identifiers import is_learning_id, is_session_id
-from grove_core.reflection.candidates import CANDIDATE_FIELDS, kind_of, shown
+from grove_core.reflection.candidates import CANDIDATE_FIELDS, kind_of, listed, shown
 from grove_core.reflection.schema import (
     NOTHING_LEARNED_LENGTH_MIN,
     REMARK_LENGTH_MAX,
@@ -73,8 +73,10 @@ def parse_submission(data: bytes) -> Submission:
         )
     submission = reader.read()
     if not submission.candidates and submission.nothing_learned is None:
+        unknown = listed(submission.unknown_fields)
         raise ReflectionError(
-            "the submission holds no candidate; submit at least one, or"
+            f"The submission holds no candidate{unknown and f', {unknown} is unknown'}; submit at"
+            ' least one in "candidates", or'
             ' {"nothing_learned": "the reason"} (see grove reflect --schema)'
         )
     return submission
@@ -234,7 +236,10 @@ _DECODER: Final = json.JSONDecoder(parse_int=float)
 def _find_value(text: str) -> tuple[JsonContainer, bool]:
     """Find the first JSON object or array that can be a submission, and whether more follows."""
     if not text.strip():
-        raise ReflectionError("The submission is empty. Send the JSON of `grove reflect --schema`.")
+        raise ReflectionError(
+            "The submission is empty. Give --summary, --detail and --category, or send the JSON of"
+            " `grove reflect --schema`."
+        )
     try:
         value = _DECODER.decode(text.strip())
     except json.JSONDecodeError:

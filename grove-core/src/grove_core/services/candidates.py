@@ -23,7 +23,7 @@ from grove_core.reflection.pipeline import (
 )
 from grove_core.reflection.secrets import objection_to
 from grove_core.reflection.submission import Submission
-from grove_core.services.messages import example_submission
+from grove_core.services.messages import example_candidate
 from grove_core.services.sessions import current_ticket
 from grove_core.services.storing import check_routing
 
@@ -107,7 +107,7 @@ def _checks(project: Project, session: Session, known: Known) -> list[CheckStage
         stored = learnings.get(one.learning_id)
         text = f"{one.summary}\n{stored.summary}\n{stored.detail}" if stored else one.summary
         shown.append(ShownText(text=text, learning_id=one.learning_id, summary=one.summary))
-    form = example_submission("")["candidates"][0]
+    form = example_candidate()
     form_text = [ShownText(text=f"{form['summary']}\n{form['detail']}")]
     checks = [
         # An unfilled form is no candidate at all, whatever the write gate's mode.

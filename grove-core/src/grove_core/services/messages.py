@@ -12,6 +12,16 @@ from grove_core.text import clean_line
 
 LONGEST_REASON: Final = 1_500
 _INVITATION: Final = "Write down what this work taught that the next session should know:"
+_MORE: Final = "(Several, or text with quotes? JSON on stdin; its shape: grove reflect --schema)"
+REFLECT_OPTIONS: Final = {
+    "category": "--category",
+    "criteria_met": "--criterion",
+    "tags": "--tag",
+    "context_files": "--file",
+    "summary": "--summary",
+    "detail": "--detail",
+}
+"""The options of ``grove reflect``, by field of a candidate."""
 _LONGEST_NAME: Final = 80
 _MOST_NOTES: Final = 4
 _MOST_IDS: Final = 6
@@ -23,14 +33,14 @@ def block_reason(session: Session, most_blocks: int, tools: str = "") -> str:
     block = session.gate.breaker.block_count
     head = f"grove: {closed_work(session.gate)} – one step left before you finish."
     skip = f'{tools}skip with {{"reason": "…"}}' if tools else skip_command(session.id)
-    ending = [f"Nothing worth keeping? {skip}", _what_comes_next(block, most_blocks)]
-    full = [head, _INVITATION, _way_to_reflect(session.id, tools, shortened=False), *ending]
+    answers = [
+        _way_to_reflect(session.id, tools),
+        f"Nothing worth keeping? {skip}",
+        _what_comes_next(block, most_blocks),
+    ]
     if block <= 1:
-        return _filled(full, _material(session), [], LONGEST_REASON)
-    short = [_way_to_reflect(session.id, tools, shortened=True), *ending]
-    first = [*full[:-1], _what_comes_next(1, most_blocks)]
-    shorter = len("\n".join(first)) - 1
-    return _filled([head], _refusals(session.last_rejections), short, shorter)
+        return _filled([head, _INVITATION, *answers], _material(session), [], LONGEST_REASON)
+    return _filled([head], _refusals(session.last_rejections), answers, LONGEST_REASON)
 
 
 def pending_reflection(session: Session) -> str:
@@ -40,7 +50,7 @@ def pending_reflection(session: Session) -> str:
     return "\n".join(
         [
             f"grove: {closed_work(session.gate)} and its reflection is still pending.",
-            f"To reflect: {reflect_command(session.id, shortened=True)}",
+            f"To reflect: {reflect_command(session.id)}",
             f"To skip: {skip_command(session.id)}",
         ]
     )
@@ -85,31 +95,23 @@ def name_of(ticket: Ticket) -> str:
     return name or clean_line(f"of {ticket.source}", _LONGEST_NAME)
 
 
-def reflect_command(session_id: str, *, shortened: bool) -> str:
-    """Write the command that reflects."""
-    command = _command(session_id)
-    if shortened:
-        return f"{command} < candidates.json  # its shape: grove reflect --schema"
-    skeleton = _skeleton(session_id)
-    return f"{command} <<< \"$(cat <<'EOF'\n{skeleton}\nEOF\n)\""
+def reflect_command(session_id: str) -> str:
+    """Write the command that reflects, with one learning to fill in."""
+    words = [f"grove reflect --session-id {session_id}"]
+    for name, value in example_candidate().items():
+        (text,) = [value] if isinstance(value, str) else value
+        # In double quotes the shell would run what stands in backticks.
+        words.append(f"{REFLECT_OPTIONS[name]} " + (f"'{text}'" if " " in text else text))
+    return " ".join(words)
 
 
-def _way_to_reflect(session_id: str, tools: str, *, shortened: bool) -> str:
+def _way_to_reflect(session_id: str, tools: str) -> str:
     """Write how to reflect: with the tool where there is one, else with the command."""
     if not tools:
-        return reflect_command(session_id, shortened=shortened)
-    skeleton = "" if shortened else f" with {_skeleton(session_id)}"
-    return f"Call {tools}reflect{skeleton}\n(or, as JSON on stdin: {_command(session_id)})"
-
-
-def _command(session_id: str) -> str:
-    return f"grove reflect --session-id {session_id}"
-
-
-def _skeleton(session_id: str) -> str:
-    submission = example_submission(session_id)
-    del submission["session_id"]
-    return json.dumps(submission, ensure_ascii=False)
+        return f"{reflect_command(session_id)}\n{_MORE}"
+    form = json.dumps({"candidates": [example_candidate()]}, ensure_ascii=False)
+    command = f"grove reflect --session-id {session_id}"
+    return f"Call {tools}reflect with {form}\n(or, as JSON on stdin: {command})"
 
 
 def skip_command(session_id: str) -> str:
@@ -146,10 +148,8 @@ def _material(session: Session) -> list[str]:
     if session.injected:
         ids = [clean_line(one.learning_id, _LONGEST_NAME) for one in session.injected]
         more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
-        lines.append(
-            f"You were shown {', '.join(ids[:_MOST_IDS])}{more}:"
-            ' name those that helped in "learnings_used".'
-        )
+        shown = f"{', '.join(ids[:_MOST_IDS])}{more}"
+        lines.append(f"You were shown {shown}. One helped? grove ref ID --how 'what it changed'")
     return lines
 
 
@@ -165,17 +165,13 @@ def _filled(before: list[str], optional: list[str], after: list[str], limit: int
     return "\n".join([*before, *fitting, *after])
 
 
-def example_submission(session_id: str) -> dict[str, Any]:
-    """Make the smallest submission of the object form, to be filled in."""
+def example_candidate() -> dict[str, Any]:
+    """Make the smallest candidate, to be filled in."""
     return {
-        "session_id": session_id,
-        "candidates": [
-            {
-                "category": Category.PITFALL.value,
-                "summary": "One line: what to know, naming the thing it is about",
-                "detail": "What happened, where (file, function, command), why, and what to do.",
-                "criteria_met": [Criterion.BEHAVIOR_CHANGING.value],
-                "tags": ["topic"],
-            }
-        ],
+        "category": Category.PITFALL.value,
+        "criteria_met": [Criterion.BEHAVIOR_CHANGING.value],
+        "tags": ["topic"],
+        "context_files": ["path"],
+        "summary": "One line: what to know, naming the thing it is about",
+        "detail": "What happened, where (file, function, command), why, and what to do.",
     }

@@ -317,7 +317,7 @@ class _Work:
         lines = [line for one in self._stored for line in _lines_of(one)]
         lines += [f"already stored {one.learning_id}" for one in self._result.repeated]
         if self._opens:
-            lines.append(f"The gate is {gate.status.value}.")
+            lines.append("The gate is open.")
         else:
             end = "; the gate stays closed" if gate.status.reflection_pending else ""
             document["error"] = f"no candidate was accepted{end}"

@@ -107,13 +107,18 @@ def skip(project: Project, session: Session, reason: str, decider: SkipDecider) 
         return SessionUpdate(session=rested, events=[SkipAccepted(decision=decision)])
 
     ticket_id = ticket_of(session.gate)
+    was_pending = session.gate.status.reflection_pending or session.gate.broken_cycles
     session, _ = update_session(project, session, change, cause="skip")
     project.log_events([skip_event(session.id, decision, ticket_id)])
-    status = session.gate.status
-    said = {"reason": reason, "decider": decision.decider}
+    early = "No reflection is pending; the reason counts for what was done so far."
     return Result(
-        document={"session_id": session.id, "gate": status, **said},
-        lines=[f"Skipped. The gate is {status.value}."],
+        document={
+            "session_id": session.id,
+            "gate": session.gate.status,
+            "reason": reason,
+            "decider": decision.decider,
+        },
+        lines=["Skipped. The gate is open." if was_pending else early],
     )
 
 
