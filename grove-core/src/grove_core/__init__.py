@@ -72,11 +72,17 @@ if TYPE_CHECKING:
     from grove_core.plugins.descriptors import ReflectionContext as ReflectionContext
     from grove_core.plugins.descriptors import Repair as Repair
     from grove_core.plugins.descriptors import TicketProbe as TicketProbe
+    from grove_core.plugins.gates import GateAnswer as GateAnswer
+    from grove_core.plugins.gates import GateCall as GateCall
+    from grove_core.plugins.gates import GateSpec as GateSpec
+    from grove_core.plugins.gates import PluginGate as PluginGate
     from grove_core.plugins.hookspecs import GROVE_API as GROVE_API
     from grove_core.plugins.hookspecs import hookimpl as hookimpl
     from grove_core.retrieval.rules import best_first as best_first
     from grove_core.retrieval.rules import rule_hits as rule_hits
     from grove_core.retrieval.rules import rule_relevance as rule_relevance
+    from grove_core.services.gate_sessions import GateSessions as GateSessions
+    from grove_core.services.gate_sessions import SessionWork as SessionWork
     from grove_core.storage.backoff import Backoff as Backoff
     from grove_core.storage.files import append_text as append_text
     from grove_core.storage.files import confined as confined
@@ -117,7 +123,9 @@ _PUBLIC = {
         "EnabledWhen EveryCapability Freshness HealthCheck MemoryBackend "
         "ProjectContext ReflectionContext Repair TicketProbe"
     ),
+    "plugins.gates": "GateAnswer GateCall GateSpec PluginGate",
     "plugins.hookspecs": "GROVE_API hookimpl",
+    "services.gate_sessions": "GateSessions SessionWork",
     "retrieval.rules": "best_first rule_hits rule_relevance",
     "storage.backoff": "Backoff",
     "storage.files": (

@@ -163,6 +163,7 @@ class Project:
         settings = PluginSettings(
             ticket_order=tuple(config.ticketing.discovery),
             backend_order=tuple(filter(None, order)),
+            gate_order=config.gates.order,
             ticket_overrides=config.ticketing.overrides,
             backend_overrides=config.backends.overrides,
             enabled=self._uses_plugins,
@@ -398,6 +399,14 @@ class Project:
     def ticket_sections(self) -> "Mapping[str, PluginSection | None]":
         """The ticket systems' own sections, by the systems' names."""
         return self._sections("tickets", self.plugins.ticket_probes())
+
+    def gate_sections(self) -> "Mapping[str, PluginSection | None]":
+        """The own sections of plugins' gates, by the gates' names."""
+        return self._sections("gates", self.plugins.gates())
+
+    def gate_settings(self) -> Mapping[str, Any]:
+        """What the own sections of plugins' gates say, by the gates' names."""
+        return self._read(self.gate_sections())
 
     def _sections(
         self, family: str, offered: "Iterable[Contribution[Any]]"

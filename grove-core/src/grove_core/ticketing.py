@@ -314,12 +314,13 @@ class TicketSystems:
 
         return [
             TicketClose(system=pattern.name, ticket_id=ticket_id)
-            for words in self._commands(call)
+            for words in self.commands(call)
             for ticket_id in ids_closed_by(pattern, words) or ()
         ]
 
-    def _commands(self, call: ToolCall) -> Iterator[Sequence[str | None]]:
-        for reader in self._readers():
+    def commands(self, call: ToolCall) -> Iterator[Sequence[str | None]]:
+        """Ask which simple commands a call of a shell would run."""
+        for reader in self._plugins.command_readers():
             if call.name in reader.value.tools:
                 yield from self._plugins.call(
                     reader, "read", reader.value.read, call, seconds=READ_SECONDS, default=()

@@ -26,9 +26,9 @@ from grove_core.text import escape_invisible
 _LARGEST_FILE_BYTES: Final = 1024 * 1024
 _MOST_MISTAKES: Final = 20
 _MOST_PROBLEMS: Final = 100
-_PLUGIN_SECTIONS: Final = ("backends", "tickets")
+_PLUGIN_SECTIONS: Final = ("backends", "gates", "tickets")
 # A section's name and a key's may follow.
-_OF_A_PLUGIN: Final = re.compile(r"GROVE_(BACKENDS|TICKETS)_.*[^_]_+[^_].*")
+_OF_A_PLUGIN: Final = re.compile(r"GROVE_(BACKENDS|GATES|TICKETS)_.*[^_]_+[^_].*")
 OVERRIDES: Final = ("ticketing.overrides", "backends.overrides")
 
 

@@ -159,6 +159,13 @@ class GateSettings(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class GatesSettings(Value):
+    """Section ``gates``: gates that plugins bring."""
+
+    order: tuple[str, ...] = setting((), "Order of plugins' gates; others follow by name.")
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class CircuitBreakerSettings(Value):
     """Section ``circuit_breaker``: how often the agent is stopped."""
 
@@ -261,6 +268,7 @@ class Config(Value):
     ticketing: TicketingSettings = TicketingSettings()
     backends: BackendsSettings = BackendsSettings()
     gate: GateSettings = GateSettings()
+    gates: GatesSettings = GatesSettings()
     circuit_breaker: CircuitBreakerSettings = CircuitBreakerSettings()
     decay: DecaySettings = DecaySettings()
     retrieval: RetrievalSettings = RetrievalSettings()

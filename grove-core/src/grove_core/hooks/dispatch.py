@@ -44,6 +44,7 @@ _MODULES: Final = {
     HookEvent.POST_TOOL_USE_FAILURE: "tool_use",
     HookEvent.TASK_COMPLETED: "tool_use",
     HookEvent.SESSION_END: "session",
+    HookEvent.SUBAGENT_STOP: "stop",
 }
 
 

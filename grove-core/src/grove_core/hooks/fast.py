@@ -186,7 +186,8 @@ def _may_close(data: bytes) -> bool:
     lines = _session_lines(data)
     if lines is None:
         return True
-    start = max(0, data.find(b'"tool_input"'))
+    # A tool's name counts as well, wherever the client writes it.
+    start = max(0, min(data.find(b'"tool_input"'), data.find(b'"tool_name"')))
     for line in lines[1:-2]:
         for word in line.split(b" "):
             if not contains_word(data, word, start):

@@ -13,6 +13,7 @@ from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput, Sta
 from grove_core.injection import VIA_START
 from grove_core.model.gate import GateEvent, TicketDetected
 from grove_core.model.session import Baseline, EventType, Session
+from grove_core.services.closes import watched_words
 from grove_core.services.corrections import announce_corrections
 from grove_core.services.decay import decay_daily
 from grove_core.services.file_notes import watch_files
@@ -73,6 +74,10 @@ def _notices(project: "Project", session: Session) -> str:
     notices: list[str] = []
     if own := pending_reflection(session):
         notices.append(own)
+    if session.gates:
+        from grove_core.services.gates import pending_of
+
+        notices += pending_of(project, session)
     past = close_dead_sessions(project, session.id)
     notices += past[:_MOST_NOTICES]
     if len(past) > _MOST_NOTICES:
@@ -148,7 +153,7 @@ def _open(project: "Project", call: HookInput) -> Session:
         return SessionUpdate(session=resumed, events=events, trace=[start, found])
 
     session, _ = update_session(
-        project, fresh, change, cause="session_start", literals=tickets.literals()
+        project, fresh, change, cause="session_start", literals=watched_words(project, tickets)
     )
     return session
 

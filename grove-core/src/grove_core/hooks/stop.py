@@ -9,7 +9,7 @@ from grove_core.errors import CodecError
 from grove_core.gate.stopping import SUBAGENT, count_stop
 from grove_core.hooks.idle import marker_of
 from grove_core.hosts import claude_code
-from grove_core.hosts.contract import SILENCE, Answer, HookInput
+from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
 from grove_core.model.gate import (
     Decision,
     GateEvent,
@@ -61,7 +61,13 @@ class _Work(NamedTuple):
 
 
 def handle(project: "Project", call: HookInput) -> Answer:
-    """Let the agent stop, or hold it once more."""
+    """Let the agent stop, or hold it once more; a subagent is no concern but of plugins' gates."""
+    if call.event is HookEvent.SUBAGENT_STOP:
+        return _ask_plugins(project, call) or SILENCE
+    return _handle_stop(project, call)
+
+
+def _handle_stop(project: "Project", call: HookInput) -> Answer:
     try:
         session = project.sessions.get(call.session_id)
     except CodecError as error:
@@ -69,6 +75,8 @@ def handle(project: "Project", call: HookInput) -> Answer:
         update_session(project, new_session(project, call), SessionUpdate, cause="recovered")
         return Answer(stderr=_UNREADABLE_WARNING.format(reason=error))
     session = session or new_session(project, call)
+    if session.gates and (answer := _ask_plugins(project, call)) is not None:
+        return answer
     closes, failed = _ask_about_closes(project, call, session)
     work = _measure_work(project, session, closes)
     session, decision = _ask_gate(project, call, closes, failed, work)
@@ -91,6 +99,16 @@ def handle(project: "Project", call: HookInput) -> Answer:
     if not decision.baseline_moves:
         _leave_idle_marker(project, session, work.measurement)
     return SILENCE
+
+
+def _ask_plugins(project: "Project", call: HookInput) -> Answer | None:
+    """Ask plugins' gates first: lessons are taken from work that stands."""
+    from grove_core.services.gates import ask
+
+    asked = ask(project, call)
+    if asked.is_echo:
+        return SILENCE
+    return claude_code.block_answer(asked.block) if asked.block else None
 
 
 def _ask_about_closes(
@@ -193,7 +211,8 @@ def _ask_gate(
 def _leave_idle_marker(project: "Project", session: Session, measured: Measurement | None) -> None:
     """Let the next stop go at once if nothing changes until then."""
     gate = session.gate
-    if gate.status.reflection_pending or session.intents or session.unproven or gate.seen_shells:
+    is_open = gate.status.reflection_pending or session.intents or session.gates
+    if is_open or session.unproven or gate.seen_shells:
         return
     work: tuple[str, tuple[str, ...], str] = ("", (), "")
     if session.session_mode and gate.status is not GateStatus.ACTIVE:

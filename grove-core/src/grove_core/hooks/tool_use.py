@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from grove_core.hosts import claude_code
-from grove_core.hosts.contract import SILENCE, Answer, HookInput
+from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
 from grove_core.model.session import EventType, Session
 from grove_core.model.ticket import CloseIntent, TicketClose, ToolCall
-from grove_core.services.closes import ask_about, resolve, worth_noting
+from grove_core.services.closes import ask_about, resolve, watched_words, worth_noting
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 def handle(project: "Project", call: HookInput) -> Answer:
     """Note or confirm closes, and show what is known of a file that a call has touched."""
     if call.result is None:
-        _announce(project, call)
-        return SILENCE
+        return _announce(project, call)
     _resolve(project, call)
     if not call.touched_file:
         return SILENCE
@@ -30,18 +29,23 @@ def handle(project: "Project", call: HookInput) -> Answer:
     return claude_code.context_answer(call.event, note_of(project, call))
 
 
-def _announce(project: "Project", call: HookInput) -> None:
-    """Note which tickets a call would close."""
+def _announce(project: "Project", call: HookInput) -> Answer:
+    """Note which tickets a call would close, unless a plugin's gate denies it."""
     if call.tool is None:
-        return
+        return SILENCE
     tool, tickets = call.tool, project.tickets(call.cwd, call.session_id)
     closes = tickets.announced(tool)
+    if call.event is HookEvent.PRE_TOOL_USE and project.plugins.gates():
+        from grove_core.services.gates import ask
+
+        if denial := ask(project, call, closes).deny:
+            return claude_code.deny_answer(denial)
     # The file is missing when grove was installed in mid-session, or its cache was deleted.
     has_file = project.prefilter.exists(call.session_id)
     if has_file:
         session = project.session(call.session_id) if closes else None
         if not closes or (session is not None and not worth_noting(closes, session)):
-            return
+            return SILENCE
 
     def change(stored: Session) -> SessionUpdate:
         noted = worth_noting(closes, stored)
@@ -52,8 +56,9 @@ def _announce(project: "Project", call: HookInput) -> None:
         new_session(project, call),
         change,
         cause="close_announced",
-        literals=None if has_file else tickets.literals(),
+        literals=None if has_file else watched_words(project, tickets),
     )
+    return SILENCE
 
 
 def _note(

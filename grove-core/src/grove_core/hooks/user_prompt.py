@@ -1,5 +1,6 @@
 """UserPromptSubmit: a new prompt drops what is left of the last one and may bring new matches."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
@@ -32,17 +33,19 @@ def handle(project: "Project", call: HookInput) -> Answer:
     if call.is_notification:
         return SILENCE
     cut_off = project.prefilter.take_cut_off(call.session_id)
-    shown = _matches(project, call)
-    text = "\n\n".join(part for part in (_CUT_OFF if cut_off else "", shown) if part)
-    return claude_code.context_answer(call.event, text)
-
-
-def _matches(project: "Project", call: HookInput) -> str:
-    """Show learnings that match the prompt."""
-    try:
+    texts = [_CUT_OFF] if cut_off else []
+    with suppress(_AnsweredError):
         session = _note_prompt(project, call)
-    except _AnsweredError:
-        return ""
+        if project.plugins.gates():
+            from grove_core.services.gates import ask
+
+            texts.append(ask(project, call).context)
+        texts.append(_matches(project, call, session))
+    return claude_code.context_answer(call.event, "\n\n".join(filter(None, texts)))
+
+
+def _matches(project: "Project", call: HookInput, session: Session) -> str:
+    """Show learnings that match the prompt."""
     retrieval = project.config.retrieval
     given = sum(one.via == VIA_PROMPT for one in session.injected)
     limit = min(retrieval.max_per_prompt, retrieval.max_per_session - given)

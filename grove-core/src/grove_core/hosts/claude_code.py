@@ -21,6 +21,9 @@ TOOLS_VARIABLE: Final = "GROVE_TOOLS"
 CONTEXT_LIMIT: Final = 9_000
 """Characters. Longer context is put into a file of which the agent sees only the beginning."""
 
+MOST_BLOCKS_IN_A_ROW: Final = 8
+"""The client overrides the next one, and then ends a headless run with an empty result."""
+
 FILE_TOOLS: Final = ("Read", "Edit", "Write", "MultiEdit", "NotebookEdit")
 """Those that touch one file; ``hooks/fast.py`` goes the full way for them."""
 
@@ -52,6 +55,7 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
         transcript_path=_path(payload, "transcript_path"),
         prompt_id=_text(payload, "prompt_id") or None,
         agent_id=_text(payload, "agent_id") or None,
+        agent_type=_text(payload, "agent_type"),
         source=StartSource(_text(payload, "source")),
         prompt=prompt,
         is_notification=prompt.startswith(_NOTIFICATION_PREFIX),
@@ -91,8 +95,18 @@ def context_answer(event: HookEvent, text: str) -> Answer:
     return Answer(stdout=json.dumps({"hookSpecificOutput": output}) + "\n")
 
 
+def deny_answer(reason: str) -> Answer:
+    """Answer a tool call with a denial, the one word on permissions that grove ever says."""
+    output = {
+        "hookEventName": event_name(HookEvent.PRE_TOOL_USE),
+        "permissionDecision": "deny",
+        "permissionDecisionReason": reason,
+    }
+    return Answer(stdout=json.dumps({"hookSpecificOutput": output}) + "\n")
+
+
 def block_answer(reason: str) -> Answer:
-    """Answer a stop with a block."""
+    """Answer a stop, of the agent or of a subagent, with a block."""
     return Answer(exit_code=2, stderr=reason + "\n")
 
 

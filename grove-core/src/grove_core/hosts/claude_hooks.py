@@ -79,6 +79,7 @@ SLOTS: Final = (
 )
 # A stop's command waits for the server's answer, and is the gate itself if that has died.
 _STOP_BESIDE_SERVER: Final = 50
+_TIMEOUT_OF_A_GATE: Final = 25
 _EVENTS: Final = {slot.name: slot.event for slot in SLOTS if slot.fields}
 _BLOCKS, _FAULT = 2, 3
 # What the server is told that is no text. Everything else is, whatever it looks like.
@@ -144,6 +145,18 @@ def hook_groups_with_server(program: str) -> dict[str, list[Group]]:
     """Make hooks for the project's server, with commands where it cannot answer and at stops."""
     asked, stop = server_groups(SERVER), _command(HookEvent.STOP, program, _STOP_BESIDE_SERVER)
     return {**hook_groups(program, ()), **asked, "Stop": [*asked["Stop"], _group("", stop)]}
+
+
+def with_gates(
+    groups: Mapping[str, list[Group]], program: str, tools: Sequence[str], agents: Sequence[str]
+) -> dict[str, list[Group]]:
+    """Add what gates of plugins must see besides: calls of some tools, stops of some subagents."""
+    added = dict(groups)
+    for event, names in ((HookEvent.PRE_TOOL_USE, tools), (HookEvent.SUBAGENT_STOP, agents)):
+        if names:
+            name, hook = event_name(event), _command(event, program, _TIMEOUT_OF_A_GATE)
+            added[name] = [*added.get(name, ()), _group("|".join(names), hook)]
+    return added
 
 
 def _command_groups(slot: HookSlot, program: str, conditions: Sequence[str]) -> list[Group]:

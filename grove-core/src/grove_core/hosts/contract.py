@@ -16,6 +16,7 @@ class HookEvent(Enum):
     POST_TOOL_USE_FAILURE = "post-tool-use-failure"
     TASK_COMPLETED = "task-completed"
     STOP = "stop"
+    SUBAGENT_STOP = "subagent-stop"
     SESSION_END = "session-end"
 
 
@@ -48,6 +49,7 @@ class HookInput(Value):
     transcript_path: str = ""
     prompt_id: str | None = None
     agent_id: str | None = None
+    agent_type: str = ""
     source: StartSource = StartSource.STARTUP
     prompt: str = ""
     is_notification: bool = False

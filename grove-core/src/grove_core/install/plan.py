@@ -15,15 +15,18 @@ from attrs import Factory, define, frozen
 from grove_core.config.edit import render_default_config
 from grove_core.errors import CodecError, GroveError, StorageError
 from grove_core.hosts import claude_settings as client
+from grove_core.hosts.claude_code import MOST_BLOCKS_IN_A_ROW
 from grove_core.hosts.claude_hooks import (
     ALLOW_RULE,
     SHELL_TOOL,
     conditions_for,
     hook_groups,
     hook_groups_with_server,
+    with_gates,
 )
 from grove_core.install import clone
 from grove_core.install.record import FileChange, InstallationRecord, read_own
+from grove_core.plugin_gates import OpenGate, literals_of, open_gates
 from grove_core.plugins.descriptors import EnabledWhen
 from grove_core.project import Project
 from grove_core.storage import files
@@ -158,11 +161,15 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
             f"grove's hooks run already, by {elsewhere.kind} {elsewhere.source}: none were added"
         )
         return
-    groups = hook_groups(program, conditions_for(_shell_words(plan.project)))
+    gates = _gates(plan.project)
+    words = [*_shell_words(plan.project), *literals_of(gates)]
+    groups = hook_groups(program, () if "" in words else conditions_for(words))
     server = client.server_file(root)
     if options.server or plan.record.holds(server):
         groups = hook_groups_with_server(program)
         plan.edit(server, partial(client.with_own, server=program))
+    tools = [name for one in gates for name in one.gate.tools]
+    groups = with_gates(groups, program, tools, [name for one in gates for name in one.gate.agents])
     rule = ALLOW_RULE if options.allow else None
     plan.edit(target, partial(client.with_own, hooks=groups, rule=rule))
     name = target.relative_to(root)
@@ -173,6 +180,13 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
         names = [change.name(root) for change in plan.changes]
         plan.private = [name for name in names if not clone.is_left_out(root, name)]
     plan.notes += [f"git is told to ignore {name}, which is yours alone" for name in plan.private]
+
+
+def _gates(project: Project) -> list[OpenGate]:
+    offered = project.plugins.gates()
+    settings = project.gate_settings() if offered else {}
+    left = MOST_BLOCKS_IN_A_ROW - project.policy.max_blocks
+    return open_gates(project.plugins, project.context(), settings, left)
 
 
 def running_hooks(

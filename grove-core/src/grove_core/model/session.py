@@ -42,6 +42,7 @@ class EventType(Enum):
     LEARNING_DISMISSED = "learning_dismissed"
     PROMPT = "prompt"
     FORCED = "forced"
+    PLUGIN_GATE = "plugin_gate"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -155,6 +156,7 @@ class Session(Value):
         prompt_id: The client's id of the latest user prompt, if known.
         ticket_system: The active ticket system's name.
         gate: The gate.
+        gates: What plugins' gates keep, by name.
         intents: Closes that wait for confirmation.
         unproven: Closes that count though they could not be confirmed.
         closed_in: By system and id of pending tickets: the directory they were closed in.
@@ -189,6 +191,7 @@ class Session(Value):
     prompt_id: str | None = None
     ticket_system: str | None = None
     gate: Gate = Gate()
+    gates: Mapping[str, Mapping[str, Any]] = field(factory=dict)
     intents: tuple[CloseIntent, ...] = ()
     unproven: tuple[TicketClose, ...] = ()
     closed_in: Mapping[str, str] = field(factory=dict)

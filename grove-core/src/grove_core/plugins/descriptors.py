@@ -48,13 +48,13 @@ def _are_literals(value: object) -> bool:
 
 
 _LITERAL: Final = re.compile(r"[A-Za-z0-9_-]+(?: [A-Za-z0-9_-]+)*")
-_NAME: Final = checked(_is_name, "one line of text, not empty, without blanks at its ends")
+NAME: Final = checked(_is_name, "one line of text, not empty, without blanks at its ends")
 _TOOLS: Final = checked(lambda value: _are_names(value) and value, "a tuple of one or more names")
-_FUNCTION: Final = checked(callable, "a function")
+FUNCTION: Final = checked(callable, "a function")
 _FUNCTION_OR_NONE: Final = checked(
     lambda value: value is None or callable(value), "a function or None"
 )
-_CLASS_OR_NONE: Final = checked(
+CLASS_OR_NONE: Final = checked(
     lambda value: value is None or isinstance(value, type), "a class or None"
 )
 _LITERALS: Final = checked(
@@ -113,8 +113,8 @@ class TicketProbe(Value):
         settings: An attrs class for the section ``[tickets.<name>]``, or ``None``.
     """
 
-    name: str = field(validator=_NAME)
-    detect: Callable[[ProjectContext], Detection | None] = field(validator=_FUNCTION)
+    name: str = field(validator=NAME)
+    detect: Callable[[ProjectContext], Detection | None] = field(validator=FUNCTION)
     current_ticket: Callable[[ProjectContext], Ticket | None] | None = field(
         default=None, validator=_FUNCTION_OR_NONE
     )
@@ -123,7 +123,7 @@ class TicketProbe(Value):
         default=EnabledWhen.DETECTED, validator=instance_of(EnabledWhen)
     )
     per_session: bool = field(default=False, validator=FLAG)
-    settings: type | None = field(default=None, validator=_CLASS_OR_NONE)
+    settings: type | None = field(default=None, validator=CLASS_OR_NONE)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -145,10 +145,10 @@ class CloseMatcher(Value):
         once_per_prompt: At most one gate cycle is opened for this system in a user prompt.
     """
 
-    system: str = field(validator=_NAME)
+    system: str = field(validator=NAME)
     literals: tuple[str, ...] = field(validator=_LITERALS)
     tools: tuple[str, ...] = field(validator=_TOOLS)
-    match: Callable[[ToolCall, ProjectContext], Sequence[TicketClose]] = field(validator=_FUNCTION)
+    match: Callable[[ToolCall, ProjectContext], Sequence[TicketClose]] = field(validator=FUNCTION)
     confirm: Confirm | None = field(default=None, validator=_FUNCTION_OR_NONE)
     once_per_prompt: bool = field(default=False, validator=FLAG)
 
@@ -165,7 +165,7 @@ class CommandReader(Value):
     """
 
     tools: tuple[str, ...] = field(validator=_TOOLS)
-    read: Callable[[ToolCall], Sequence[Sequence[str | None]]] = field(validator=_FUNCTION)
+    read: Callable[[ToolCall], Sequence[Sequence[str | None]]] = field(validator=FUNCTION)
 
 
 class Area(Enum):
@@ -415,8 +415,8 @@ class CommandSpec(Value):
         help: One line for ``grove --help``, or for ``grove backends <backend> --help``.
     """
 
-    name: str = field(validator=_NAME)
-    target: str = field(validator=_NAME)
+    name: str = field(validator=NAME)
+    target: str = field(validator=NAME)
     help: str = field(validator=TEXT)
 
 
@@ -472,10 +472,10 @@ class BackendSpec(Value):
             the ``BackendContext`` of the project as ``CommandSpec`` says.
     """
 
-    name: str = field(validator=_NAME)
-    detect: Callable[[BackendContext], Detection | None] = field(validator=_FUNCTION)
-    open: Callable[[BackendContext], MemoryBackend] = field(validator=_FUNCTION)
-    settings: type | None = field(default=None, validator=_CLASS_OR_NONE)
+    name: str = field(validator=NAME)
+    detect: Callable[[BackendContext], Detection | None] = field(validator=FUNCTION)
+    open: Callable[[BackendContext], MemoryBackend] = field(validator=FUNCTION)
+    settings: type | None = field(default=None, validator=CLASS_OR_NONE)
     paths: tuple[str, ...] = field(default=(), validator=TEXTS)
     shared: tuple[str, ...] = field(default=(), validator=TEXTS)
     relocate: Callable[[BackendContext, bool], Sequence[str]] | None = field(
@@ -502,8 +502,8 @@ class HealthCheck(Value):
         run: Looks and tells.
     """
 
-    name: str = field(validator=_NAME)
-    run: Callable[[ProjectContext], Health] = field(validator=_FUNCTION)
+    name: str = field(validator=NAME)
+    run: Callable[[ProjectContext], Health] = field(validator=FUNCTION)
 
 
 @frozen(kw_only=True, eq=False, repr=False)

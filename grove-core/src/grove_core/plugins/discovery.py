@@ -22,6 +22,8 @@ TICKET_GROUP: Final = "grove.tickets"
 BACKEND_GROUP: Final = "grove.backends"
 GENERAL_GROUP: Final = "grove.plugins"
 GROUPS: Final = (TICKET_GROUP, BACKEND_GROUP, GENERAL_GROUP)
+GATES: Final = "gates"
+"""Gates come from the general group and have an order of their own."""
 ALLOW_LIST_VARIABLE: Final = "GROVE_PLUGINS"
 
 _CORE: Final = "grove-core"
@@ -180,14 +182,19 @@ class PluginSettings(Value):
 
     ticket_order: tuple[str, ...] = ()
     backend_order: tuple[str, ...] = ()
+    gate_order: tuple[str, ...] = ()
     ticket_overrides: Mapping[str, bool] = field(factory=dict)
     backend_overrides: Mapping[str, bool] = field(factory=dict)
     enabled: bool = True
     allowed: frozenset[str] | None = None
 
-    def order(self, group: str) -> tuple[str, ...]:
-        """Return the configured order of a group; empty for the general one."""
-        return {TICKET_GROUP: self.ticket_order, BACKEND_GROUP: self.backend_order}.get(group, ())
+    def order(self, family: str) -> tuple[str, ...]:
+        """Return the configured order of a group, or of the gates; empty for all else."""
+        return {
+            TICKET_GROUP: self.ticket_order,
+            BACKEND_GROUP: self.backend_order,
+            GATES: self.gate_order,
+        }.get(family, ())
 
     def blocks(self, group: str, name: str) -> bool:
         """Return whether an override switches off a name in a group."""

@@ -26,8 +26,10 @@ from grove_core.plugins.descriptors import (
 )
 
 if TYPE_CHECKING:
+    # Few plugins have gates.
     # Only `grove stats` needs them, and every hook imports this module.
     from grove_core.model.statistics import Insight, Statistics
+    from grove_core.plugins.gates import GateSpec
 
 PROJECT_NAME: Final = "grove"
 GROVE_API: Final = 2
@@ -97,6 +99,20 @@ class RegistrationHooks:
             >>> @hookimpl
             ... def grove_memory_backends():
             ...     return [BackendSpec(name="acme", detect=find_acme, open=open_acme)]
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_gates(self) -> "Sequence[GateSpec]":
+        """Offer gates, which are asked before grove's own.
+
+        Returns:
+            One specification for each gate.
+
+        Example:
+            >>> @hookimpl
+            ... def grove_gates():
+            ...     return [GateSpec(name="acme", open=open_gate)]
         """
         raise NotImplementedError
 

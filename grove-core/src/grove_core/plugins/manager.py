@@ -31,6 +31,7 @@ from grove_core.plugins.descriptors import (
 )
 from grove_core.plugins.discovery import (
     BACKEND_GROUP,
+    GATES,
     GENERAL_GROUP,
     GROUPS,
     TICKET_GROUP,
@@ -54,6 +55,7 @@ from grove_core.plugins.limits import (
 if TYPE_CHECKING:
     # Only `grove stats` needs them, and every hook imports this module.
     from grove_core.model.statistics import Insight, Statistics
+    from grove_core.plugins.gates import GateSpec
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -71,6 +73,8 @@ GROUPS_OF_HOOK: Final[Mapping[str, Sequence[str]]] = {
     "grove_close_matchers": _TICKETS,
     "grove_command_readers": _TICKETS,
     "grove_memory_backends": _BACKENDS,
+    # Hooks ask, and must not import ticket systems and backends for it.
+    "grove_gates": (GENERAL_GROUP,),
     "grove_commands": GROUPS,
     "grove_health_checks": GROUPS,
     "grove_check_candidate": GROUPS,
@@ -160,6 +164,14 @@ class Plugins:
         """Return the memory backends: configured ones in their order, the others by name."""
         return self._offered("grove_memory_backends", BackendSpec, BACKEND_GROUP)
 
+    def gates(self) -> "list[Contribution[GateSpec]]":
+        """Return the gates: configured ones in their order, the others by name."""
+        if not any(one.group == GENERAL_GROUP for one in self.found):
+            return []
+        from grove_core.plugins.gates import GateSpec
+
+        return self._offered("grove_gates", GateSpec, GATES)
+
     def commands(self) -> list[Contribution[CommandSpec]]:
         """Return the plugins' sub-commands by name."""
         return self._offered("grove_commands", CommandSpec)
@@ -175,6 +187,7 @@ class Plugins:
         self.close_matchers()
         self.command_readers()
         self.memory_backends()
+        self.gates()
         self.commands()
         self.health_checks()
 

@@ -12,6 +12,7 @@ from grove_core.model.ticket import CloseIntent, Confirmation, Ticket, TicketClo
 from grove_core.services.sessions import SessionUpdate, trace_event
 
 if TYPE_CHECKING:
+    from grove_core.project import Project
     from grove_core.ticketing import TicketSystems
 
 
@@ -218,3 +219,14 @@ def _discarded(close: TicketClose, call: str | None, why: str, now: datetime) ->
         call=call,
         why=why,
     )
+
+
+def watched_words(project: "Project", tickets: "TicketSystems") -> frozenset[str]:
+    """Collect the words without which no call closes a ticket or concerns a plugin's gate."""
+    words = tickets.literals()
+    if not project.plugins.gates():
+        return words
+    from grove_core.plugin_gates import literals_of
+    from grove_core.services.gates import gates_of
+
+    return words | literals_of(gates_of(project))

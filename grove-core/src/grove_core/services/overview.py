@@ -250,3 +250,8 @@ def _pending_texts(session: Session, project: Project) -> Iterator[str]:
         if one.kind is PendingKind.BREAKER:
             how = f"if you know what it taught: grove reflect --session-id {session.id}"
             yield f"grove: session {session.id} {one}; {how}"
+    if session.gates:
+        from grove_core.services.gates import pending_of
+
+        for line in pending_of(project, session):
+            yield f"grove: session {session.id}: {line}"

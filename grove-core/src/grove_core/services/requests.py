@@ -37,7 +37,7 @@ _LONGEST_DESCRIPTION: Final = 1_000
 
 def brief(project: Project, session: Session) -> Result:
     """Collect what a reflection can draw on."""
-    files, subjects = _work(project)
+    files, subjects = work_of(project)
     gate = session.gate
     of_cycle = gate.cycle.tickets if gate.cycle is not None else ()
     tickets: Sequence[Ticket] = of_cycle or ([gate.ticket] if gate.ticket is not None else [])
@@ -78,7 +78,8 @@ def brief(project: Project, session: Session) -> Result:
     )
 
 
-def _work(project: Project) -> tuple[list[str], list[str]]:
+def work_of(project: Project) -> tuple[list[str], list[str]]:
+    """List the files that are changed here or on this branch, and the branch's commits."""
     top = git.find_top(project.root)
     if top is None:
         return [], []

@@ -1,6 +1,6 @@
 """Every setting in force, with where it comes from; and everything that is wrong with them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
@@ -27,7 +27,8 @@ from grove_core.config.schema import (
     unknown_key,
 )
 from grove_core.errors import ConfigError
-from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.plugins.discovery import BACKEND_GROUP, GENERAL_GROUP, TICKET_GROUP
+from grove_core.plugins.manager import Contribution
 from grove_core.project import Project
 from grove_core.services.packages import blocked_plugins, install_command_named
 from grove_core.storage import files
@@ -35,7 +36,12 @@ from grove_core.text import escape_invisible
 
 _MOST_NAMED: Final = 5
 _FILE_MODE: Final = 0o644
-_GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP, "ticketing": TICKET_GROUP}
+_GROUPS: Final = {
+    "backends": BACKEND_GROUP,
+    "gates": GENERAL_GROUP,
+    "tickets": TICKET_GROUP,
+    "ticketing": TICKET_GROUP,
+}
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - any JSON value
@@ -69,7 +75,11 @@ def effective_settings(project: Project) -> list[EffectiveSetting]:
 
 def plugin_sections(project: Project) -> dict[str, PluginSection | None]:
     """The sections of all plugins in use, by their names; of some nothing is declared."""
-    families = {"backends": project.backend_sections(), "tickets": project.ticket_sections()}
+    families = {
+        "backends": project.backend_sections(),
+        "tickets": project.ticket_sections(),
+        "gates": project.gate_sections(),
+    }
     return {
         f"{family}.{name}": section
         for family, sections in families.items()
@@ -240,7 +250,12 @@ def _without_effect(project: Project, read: Collection[str]) -> Iterator[str]:
 
 def _known_names(project: Project, group: str) -> Collection[str]:
     plugins = project.plugins
-    offered = plugins.memory_backends() if group == BACKEND_GROUP else plugins.ticket_probes()
+    offers: Mapping[str, Callable[[], Sequence[Contribution[Any]]]] = {
+        BACKEND_GROUP: plugins.memory_backends,
+        GENERAL_GROUP: plugins.gates,
+        TICKET_GROUP: plugins.ticket_probes,
+    }
+    offered = offers[group]()
     names = [one.name for one in plugins.found if one.group == group]
     return sorted({*names, *(one.value.name for one in offered)})
 

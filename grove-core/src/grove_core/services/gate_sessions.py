@@ -1,0 +1,117 @@
+"""What a plugin's gate keeps in sessions, for the plugin's own commands."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from attrs import evolve
+
+from grove_core.clock import now_utc
+from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
+from grove_core.model.session import EventType, Session
+from grove_core.plugins.gates import GateAnswer
+from grove_core.project import Project
+from grove_core.services.overview import OWN_VARIABLE, find_session, sessions_here
+from grove_core.services.requests import work_of
+from grove_core.services.session_mode import measure
+from grove_core.services.sessions import SessionUpdate, trace_event, update_session
+
+
+class SessionWork(NamedTuple):
+    """What a session has changed.
+
+    Attributes:
+        files: Changed files relative to the project's root, those of the branch included.
+        lines: Lines added and deleted since the session's baseline; ``None`` where that is unknown.
+    """
+
+    files: Sequence[str]
+    lines: int | None
+
+
+class GateSessions:
+    """A gate's state in the sessions of the project that a command runs in.
+
+    Attributes:
+        now: The time of the command, UTC.
+        settings: The gate's validated section, or ``None`` where it is not installed.
+        by_agent: Whether a client's agent has started the process, as the environment says.
+    """
+
+    def __init__(self, name: str, start: Path | None = None) -> None:
+        """Look from a directory.
+
+        Args:
+            name: The gate's name.
+            start: Where to look from; the current directory when it is ``None``.
+        """
+        self._name = name
+        self._project = Project(start or Path.cwd(), os.environ, now_utc())
+        self.now: datetime = self._project.now
+        self.settings: Any = self._project.gate_settings().get(name)
+        self.by_agent = any(one in os.environ for one in (SESSION_ID_VARIABLE, OWN_VARIABLE))
+
+    def find(self, session_id: str | None) -> Session:
+        """Find a session.
+
+        Args:
+            session_id: Its id or the beginning of it; the session that runs the command, or the
+                only live one of the project, when it is ``None``.
+
+        Returns:
+            The session.
+
+        Raises:
+            GroveError: There is none, or there are several.
+        """
+        self._project, session = find_session(self._project, session_id)
+        return session
+
+    def all(self) -> list[Session]:
+        """List the project's sessions in which the gate keeps something, the latest first."""
+        return [one for one in sessions_here(self._project) if one.gates.get(self._name)]
+
+    def state(self, session: Session) -> Mapping[str, Any]:
+        """Return what the gate keeps in a session; an empty document when there is nothing."""
+        return session.gates.get(self._name, {})
+
+    def update(
+        self, session: Session, change: Callable[[Mapping[str, Any]], GateAnswer]
+    ) -> Mapping[str, Any]:
+        """Change the gate's state in a session, under the session's lock.
+
+        Args:
+            session: The session.
+            change: From the state that is stored to an answer, of which state and trace count. What
+                it raises goes on to the caller, and nothing is changed.
+
+        Returns:
+            The new state.
+        """
+
+        def apply(stored: Session) -> SessionUpdate:
+            answer = change(stored.gates.get(self._name, {}))
+            states = {**stored.gates, self._name: answer.state}
+            kind, now = EventType.PLUGIN_GATE, self.now
+            trace = [trace_event(kind, now, gate=self._name, what=one) for one in answer.trace]
+            kept = {name: state for name, state in states.items() if state}
+            return SessionUpdate(evolve(stored, gates=kept), trace=trace)
+
+        stored, _ = update_session(self._project, session, apply, cause="plugin_gate")
+        return self.state(stored)
+
+    def work(self, session: Session) -> SessionWork:
+        """Look at what a session has changed.
+
+        Args:
+            session: The session, as ``find`` gave it.
+
+        Returns:
+            Files and number of lines.
+        """
+        change, _ = measure(self._project, session)
+        measured = session.baseline is not None and change is not None
+        lines = change.lines if measured and change is not None else None
+        return SessionWork(work_of(self._project)[0], lines)

@@ -1,0 +1,173 @@
+"""Gates of plugins: asked before grove's own, each by itself, with what it keeps in the session."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from attrs import evolve
+
+from grove_core import git
+from grove_core.gate.stopping import count_stop
+from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
+from grove_core.hosts.claude_code import CONTEXT_LIMIT, MOST_BLOCKS_IN_A_ROW
+from grove_core.hosts.contract import HookEvent, HookInput
+from grove_core.model.session import EventType, Session, TraceEvent
+from grove_core.plugin_gates import OpenGate, open_gates
+from grove_core.plugins.gates import GateAnswer, GateCall
+from grove_core.services.messages import closed_work
+from grove_core.services.session_mode import ignored_paths
+from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
+
+if TYPE_CHECKING:
+    from grove_core.project import Project
+
+_SECONDS: Final = 0.5
+_METHODS: Final = {
+    HookEvent.USER_PROMPT_SUBMIT: "on_prompt",
+    HookEvent.PRE_TOOL_USE: "before_tool",
+    HookEvent.STOP: "on_stop",
+    HookEvent.SUBAGENT_STOP: "on_subagent_stop",
+}
+_STOPS: Final = (HookEvent.STOP, HookEvent.SUBAGENT_STOP)
+
+
+class Asked(NamedTuple):
+    """What the gates have answered together; ``is_echo`` if another set of hooks has asked."""
+
+    block: str = ""
+    deny: str = ""
+    context: str = ""
+    is_echo: bool = False
+
+
+def gates_of(project: "Project", session_id: str = "") -> list[OpenGate]:
+    """Open the gates that are on."""
+    if not project.plugins.gates():
+        return []
+    left = MOST_BLOCKS_IN_A_ROW - project.policy.max_blocks
+    context = project.context("", session_id)
+    return open_gates(project.plugins, context, project.gate_settings(), left)
+
+
+def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Asked:
+    """Tell the gates what happens, in their order, until one holds the agent."""
+    gates = gates_of(project, call.session_id)
+    session = project.session(call.session_id) or new_session(project, call)
+    if call.event in _STOPS:
+        gates = [one for one in gates if session.gates.get(one.name)]
+    if not gates:
+        return Asked()
+    told = _told(project, call, session, gates, tuple(closes))
+    answers: list[GateAnswer] = []
+    echoes: list[bool] = []
+
+    def change(stored: Session) -> SessionUpdate:
+        answers.clear()
+        stops, is_new = stored.stops, True
+        if call.event is HookEvent.STOP:
+            stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id, project.now)
+        echoes[:] = [not is_new]
+        if not is_new:
+            return SessionUpdate(stored, if_different=True)
+        states, trace = dict(stored.gates), list[TraceEvent]()
+        for one in gates:
+            answer = _answer(project, one, told, states.get(one.name, {}))
+            if answer is None:
+                continue
+            answers.append(answer)
+            states[one.name] = answer.state
+            trace += _trace(project, one.name, call.event, answer)
+            if answer.block or answer.deny:
+                break
+        kept = {name: state for name, state in states.items() if state}
+        return SessionUpdate(evolve(stored, gates=kept, stops=stops), (), trace, not trace)
+
+    update_session(project, session, change, cause="plugin_gate")
+    block = next((one.block for one in answers if one.block), "")
+    if block and session.gate.status.reflection_pending:
+        block += f"\nAfter that grove asks what there is to learn: {closed_work(session.gate)}."
+    return Asked(
+        block=block[:CONTEXT_LIMIT],
+        deny=next((one.deny for one in answers if one.deny), "")[:CONTEXT_LIMIT],
+        context="\n\n".join(one.context for one in answers if one.context)[:CONTEXT_LIMIT],
+        is_echo=any(echoes),
+    )
+
+
+def _answer(
+    project: "Project", one: OpenGate, told: tuple[HookEvent, GateCall], state: Mapping[str, Any]
+) -> GateAnswer | None:
+    event, call = told
+    method = _METHODS[event]
+    ask = partial(getattr(one.gate, method), call, state, project.now)
+    answer: object = project.plugins.call(one.source, method, ask, seconds=_SECONDS, default=None)
+    if answer is not None and not isinstance(answer, GateAnswer):
+        project.plugins.complain(one.source, f"{method} of {one.name}", "returned no GateAnswer")
+        return None
+    return answer
+
+
+def _told(
+    project: "Project",
+    call: HookInput,
+    session: Session,
+    gates: Sequence[OpenGate],
+    closes: tuple[Any, ...],
+) -> tuple[HookEvent, GateCall]:
+    """Put together what the gates are told."""
+    commands: tuple[tuple[str | None, ...], ...] = ()
+    if call.tool is not None:
+        found = project.tickets(call.cwd, call.session_id).commands(call.tool)
+        commands = tuple(tuple(words) for words in found)
+    watches = call.event is not HookEvent.PRE_TOOL_USE and any(
+        one.gate.watches_work for one in gates
+    )
+    cycle, current = session.gate.cycle, session.gate.ticket
+    closed = cycle.tickets if cycle is not None else ()
+    return call.event, GateCall(
+        session_id=call.session_id,
+        prompt_id=call.prompt_id or session.prompt_id,
+        prompt=call.prompt,
+        tool=call.tool,
+        commands=commands,
+        closes=closes,
+        agent_id=call.agent_id,
+        agent_type=call.agent_type,
+        plan_mode=call.plan_mode,
+        background=call.background,
+        work=_work(project) if watches else "",
+        tickets=closed or ((current,) if current is not None else ()),
+    )
+
+
+def _work(project: "Project") -> str:
+    """Sum up the project's files as git sees them; empty where it does not."""
+    top = git.find_top(project.root)
+    tree = git.read_work_tree(top, STATUS_SECONDS) if top is not None else None
+    if top is None or tree is None:
+        return ""
+    prefixes = seen_from_top(os.fspath(project.root), os.fspath(top), ignored_paths(project))
+    paths = without(prefixes, (*tree.changed, *tree.untracked))
+    return state_key(os.fspath(top), tree.head, paths)
+
+
+def _trace(project: "Project", name: str, event: HookEvent, answer: GateAnswer) -> list[TraceEvent]:
+    said = [*answer.trace]
+    said += ["held the agent"] if answer.block else []
+    said += ["denied the call"] if answer.deny else []
+    kind, now = EventType.PLUGIN_GATE, project.now
+    return [trace_event(kind, now, gate=name, hook=event.value, what=one) for one in said]
+
+
+def pending_of(project: "Project", session: Session) -> list[str]:
+    """Say what a session still has to do for gates of plugins."""
+    if not session.gates:
+        return []
+    lines = []
+    for one in gates_of(project, session.id):
+        if state := session.gates.get(one.name):
+            say = partial(one.gate.pending, state)
+            line = project.plugins.call(one.source, "pending", say, seconds=_SECONDS, default="")
+            lines += [line] if isinstance(line, str) and line else []
+    return lines
