@@ -87,7 +87,7 @@ lint: setup ## Check style, layers and types.
 
 .PHONY: types
 types: setup ## Check types only.
-	$(BIN)/mypy $(wildcard */src) $(wildcard scripts) $(wildcard benchmarks) $(wildcard docs/examples/grove-*)
+	$(BIN)/mypy $(wildcard */src) $(wildcard scripts) $(wildcard benchmarks) docs/examples/grove-backend-jsonfile $(wildcard docs/examples/grove-*/src)
 
 .PHONY: build
 build: $(OWN_UV) ## Build every wheel into dist/.

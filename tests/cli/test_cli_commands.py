@@ -256,7 +256,6 @@ def test_what_is_offered(busy):
         (("tickets", "m"), ["match"]),
         (("init", "--un"), ["--uninstall"]),
         (("init", "--hooks", ""), ["claude-code"]),
-        (("completion", ""), ["bash", "fish", "zsh"]),
         (("list", "--category", "pit"), ["pitfall"]),
         (("hook", "p"), ["post-tool-use", "post-tool-use-failure", "pre-tool-use"]),
         (("skip", "--session-id", ""), ["monday-1", "tuesday-1"]),

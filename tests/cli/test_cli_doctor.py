@@ -270,8 +270,8 @@ MISTAKES = {
     "primary backend": ("learnings.md", "outbox", block_the_learnings),
     "outbox": ("cl_20300101_aaaaaa.json", "", at_home("outbox/cl_20300101_aaaaaa.json", "{torn")),
     "event log": (
-        ":1, 2, 3: marker of a merge conflict",
-        "grove maintain repair",
+        ":1, 2, 3: line that is no event",
+        "a conflict marker",
         in_project(".grove/stats.log", "<<<<<<<\n=======\n>>>>>>>\n"),
     ),
     "secrets": ("GitHub token", "secrets.allow", in_project(".grove/learnings.md", TOKEN)),

@@ -1,7 +1,5 @@
 """`grove tickets` and `grove tickets match`: which systems there are, what would close."""
 
-import json
-
 ACME = '[[ticketing.patterns]]\nname = "acme"\ncommand = "acme close {ids}"\n'
 
 
@@ -20,11 +18,6 @@ def closes_in(document):
         assert isinstance(one["certain"], bool)
         assert all(isinstance(each, str) for each in one["ids"])
     return [(one["system"], one["ids"], one["certain"]) for one in document["closes"]]
-
-
-def lines_of(done):
-    assert done.code == 0, done.stderr
-    return [closes_in(json.loads(line)) for line in done.stdout.splitlines()]
 
 
 def test_the_systems_of_a_project(world):
@@ -96,43 +89,3 @@ def test_a_call_of_another_tool(world):
 
 
 BD_1, BD_2 = [("beads", ["bd-1"], True)], [("beads", ["bd-2"], True)]
-
-
-def test_one_answer_a_line(world):
-    closes = {
-        "bd close bd-1": BD_1,
-        "ls": [],
-        "": [],
-        r"cd /x\nbd close bd-1": BD_1,
-        r"cat <<'EOF'\nbd close bd-1\nEOF": [],
-        r"bash <<'EOF'\nbd close bd-1\nEOF": BD_1,
-        # A backslash, and no line break; a backslash, then one; others stand for themselves.
-        r"printf 'a\\nb' && bd close bd-2": BD_2,
-        r"echo x\\\nbd close bd-2": [],
-        r"bd \t close bd-1 \x": [],
-        'TOOL TaskUpdate {"taskId": "3", "status": "completed"}': [("tasks", ["3"], True)],
-        r'TOOL Bash {"command": "true\nbd close bd-1"}': BD_1,
-        "TOOLS bd close bd-1": [],
-        "TOOL=x bd close bd-1": BD_1,
-        "完了; bd close bd-1": BD_1,
-    }
-    stdin = "\n".join(closes)
-    answers = lines_of(world.grove("tickets", "match", "-", stdin=stdin))
-    assert dict(zip(closes, answers, strict=True)) == closes
-
-
-def test_a_line_that_is_wrong_is_named(world):
-    stdin = "bd close bd-1\nls\nTOOL Bash {\nbd close bd-2\n"
-    for line, message in (
-        ("TOOL Bash {", "not JSON"),
-        ("TOOL Bash [1]", "a JSON object is wanted"),
-        ("TOOL Bash", "not JSON"),
-        ("TOOL", "not JSON"),
-    ):
-        done = world.grove("tickets", "match", "-", stdin=stdin.replace("TOOL Bash {", line))
-        assert done.code == 1
-        answers = [json.loads(each) for each in done.stdout.splitlines()]
-        assert [closes_in(one) for one in answers] == [BD_1, [], [], BD_2]
-        assert answers[2]["error"].startswith(message)
-        assert done.stderr.startswith(f"grove: line 3 of standard input: {message}")
-        assert "Traceback" not in done.stderr

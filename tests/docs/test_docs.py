@@ -35,7 +35,7 @@ NOT_HERE = ("pip ", "uv ", "pipx ", "npm ", "claude", "make ", "git clone", "sh 
 # check of a package that the block has installed. Our own commands run in blocks of their own.
 AFTER_IT = (
     *("# ", "  ", "export ", "basic-memory ", "python -m pytest ", "pytest", "ruff ", "mypy"),
-    "grove plugins check ",
+    *("grove plugins check ", "cp -r ", "mv ", "grep "),
 )
 OTHER_LANGUAGES = {"text", "markdown", "mermaid", "console", "sql"}
 

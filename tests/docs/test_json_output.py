@@ -208,7 +208,6 @@ def printed(tmp_path_factory):
     found = {"grove init": [project.json("init")], "grove status": [project.json("status")]}
     found["grove init"].append(project.json("init", "--hooks", "--rules"))
     found["grove init --uninstall"] = [project.json("init", "--uninstall")]
-    found["grove completion"] = [project.json("completion", "bash")]
     found["grove tickets"] = [project.json("tickets")]
     project.ticket(1, "in_progress")
     project.hook("session-start", "monday")
@@ -259,10 +258,6 @@ def printed(tmp_path_factory):
     found["grove plugins"] = [project.json("plugins")]
     checks = ("plugins", "check")
     found["grove plugins check"] = [project.json(*checks, one) for one in ("broken", "tissue")]
-    target = project.root.parent / "new plugin"
-    found["grove plugins new"] = [
-        project.json("plugins", "new", "ticket", "acme", "--into", target)
-    ]
     found["grove pause"] = [project.json("pause", "1h")]
     found["grove resume"] = [project.json("resume")]
     found["grove schema"] = [project.json("schema", *one) for one in ((), ("stats",))]
@@ -405,9 +400,12 @@ def trust(project):
 
 def merge(project, found):
     """What a merge has spoilt, and another layout."""
-    with (project.root / ".grove" / "stats.log").open("a") as file:
-        file.write("<<<<<<< HEAD\nno event\n")
+    entry = next((project.root / ".grove" / "learnings").glob("*.md"))
+    before = entry.read_text()
+    theirs = before.replace("Origin:** ", "Origin:** ticket shop-9 | ")
+    entry.write_text(f"<<<<<<< HEAD\n{before}=======\n{theirs}>>>>>>> ours\n")
     found["grove maintain repair"] = [project.json("maintain", "repair")]
+    entry.write_text(before)
     found["grove maintain migrate"] = [project.json("maintain", "migrate", "--layout", "spread")]
 
 

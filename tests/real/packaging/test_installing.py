@@ -60,9 +60,19 @@ FROM_CHECKOUT = [f"{name} install --find-links dist {WHAT}" for name in ("uv too
 TRY = f"uvx --from {WHAT} grove --help"
 # Each loads the script of completion, and complains of nothing.
 SHELLS = {
-    "bash": ("--norc", "-c", 'eval "$(grove completion bash)"; complete -p grove > /dev/null'),
-    "zsh": ("-f", "-c", 'autoload -U compinit; compinit -D; eval "$(grove completion zsh)"'),
-    "fish": ("--no-config", "-c", "grove completion fish | source; complete -c grove > /dev/null"),
+    "bash": (
+        "--norc",
+        "-c",
+        'eval "$(_GROVE_COMPLETE=bash_source grove)"; complete -p grove > /dev/null',
+    ),
+    "zsh": (
+        *("-f", "-c"),
+        'autoload -U compinit; compinit -D; eval "$(_GROVE_COMPLETE=zsh_source grove)"',
+    ),
+    "fish": (
+        *("--no-config", "-c"),
+        "_GROVE_COMPLETE=fish_source grove | source; complete -c grove > /dev/null",
+    ),
 }
 
 

@@ -1,10 +1,13 @@
-"""What `grove plugins new` writes, as its author meets it: built, installed, tested and used."""
+"""The examples that plugins begin with, copied and renamed: built, installed, tested and used."""
 
 import re
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 PACKAGES = ("grove-core", "grove-backend-markdown", "grove-tickets")
 KINDS = {"backend": "grove-backend-shelf", "ticket": "grove-tickets-shelf"}
 
@@ -20,17 +23,13 @@ def author(desk, uv, new_environment, wheel):
     """An environment with grove and the kit, and both kinds of plugins in it, each as a wheel."""
     tools = ("pytest", "hypothesis", "mypy", "ruff")
     environment = new_environment(desk / "environment", *map(wheel, PACKAGES), *tools)
-    (desk / "home").mkdir()
-    for kind, distribution in KINDS.items():
-        done = subprocess.run(
-            [environment.program, "plugins", "new", kind, "shelf"],
-            cwd=desk,
-            env={"HOME": str(desk / "home"), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+    for distribution in KINDS.values():
+        example = EXAMPLES / distribution.replace("shelf", "acme")
+        shutil.copytree(example, desk / distribution)
+        for path in sorted((desk / distribution).rglob("*"), reverse=True):
+            if path.is_file():
+                path.write_text(path.read_text().replace("acme", "shelf"))
+            path.rename(path.with_name(path.name.replace("acme", "shelf")))
         uv("build", "--wheel", "--out-dir", desk / "wheels", desk / distribution)
     environment.install(*(desk / "wheels").glob("*.whl"))
     return environment

@@ -52,7 +52,6 @@ GROUPS: Final = {
         "trust": "Show what this project asks to run or reach, and agree to it.",
         "import": "Bring learnings of other programs and projects here.",
         "export": "Write learnings as JSON Lines or as a page for people.",
-        "completion": "Print the shell's completion script.",
     },
     "Look inside": {
         "sessions": "List the sessions grove knows.",

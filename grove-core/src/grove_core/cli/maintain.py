@@ -183,7 +183,7 @@ def migrate_(invocation: Invocation, *, layout: str, dry_run: bool) -> Result:
 @dry_run_option
 @grove_command
 def repair(invocation: Invocation, *, dry_run: bool) -> Result:
-    """Repair what merges have done to learnings and event logs.
+    """Repair what merges have done to learnings.
 
     Conflict markers are replaced by both sides' entries; of entries that stand there twice and say
     the same, one stays. What both branches have changed is named: keep one of the two. The files as

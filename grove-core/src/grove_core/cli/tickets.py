@@ -2,9 +2,7 @@
 
 import json
 import os
-import re
 import shlex
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _LONGEST_LINE: Final = 2000
-_ESCAPES: Final = re.compile(r"\\[\\n]")
-_ESCAPED: Final = {"\\n": "\n", "\\\\": "\\"}
 
 
 @click.group("tickets", invoke_without_command=True)
@@ -82,18 +78,12 @@ def _mistakes(invocation: Invocation) -> Sequence[str]:
 def match(
     invocation: Invocation, *, words: tuple[str, ...], tool: str | None, tool_input: str | None
 ) -> Result:
-    r"""Say which tickets a command would close; nothing is run.
+    """Say which tickets a command would close; nothing is run.
 
     Give the command as one quoted word, or as words after `--`. All installed systems are asked,
     whether or not they are used here.
-
-    With `-`, each line of standard input is a command, in which `\n` stands for a line break and
-    `\\` for a backslash, or `TOOL NAME JSON` for a call of another tool; one JSON object is
-    printed for each.
     """
     tickets = invocation.project.tickets()
-    if words == ("-",) and tool is None and tool_input is None:
-        return _match_lines(tickets)
     found = _find_closes(tickets, _call(words, tool, tool_input))
 
     def human(console: "Console") -> None:
@@ -112,34 +102,11 @@ def match(
     )
 
 
-def _match_lines(tickets: TicketSystems) -> Result:
-    """Answer line by line, so that another program can ask as it goes."""
-    wrong = []
-    for number, line in enumerate(sys.stdin.buffer, start=1):
-        text = line.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
-        try:
-            document: dict[str, Any] = {"closes": _find_closes(tickets, _line_call(text))}
-        except ValueError as error:
-            document = {"closes": [], "error": str(error)}
-            wrong.append(f"line {number} of standard input: {error}")
-        sys.stdout.write(json.dumps(document) + "\n")
-        sys.stdout.flush()
-    return Result.printed(wrong)
-
-
-def _line_call(text: str) -> ToolCall:
-    word, _, rest = text.partition(" ")
-    if word != "TOOL":
-        return _shell_call(_ESCAPES.sub(lambda found: _ESCAPED[found[0]], text))
-    name, _, tool_input = rest.partition(" ")
-    return _tool_call(name, tool_input)
-
-
 def _call(words: tuple[str, ...], tool: str | None, tool_input: str | None) -> ToolCall:
     if words and tool is None and tool_input is None:
         return _shell_call(words[0] if len(words) == 1 else shlex.join(words))
     if words or tool is None or tool_input is None:
-        raise click.UsageError("give a command, - for standard input, or --tool with --input")
+        raise click.UsageError("give a command, or --tool with --input")
     try:
         return _tool_call(tool, tool_input)
     except ValueError as error:

@@ -14,20 +14,17 @@ from grove_core.doctor.check import CheckResult, Examination, broken, ok, warnin
 from grove_core.event_log import event_files
 from grove_core.model.events import EVENT_VERSION
 from grove_core.stats.lines import UNKNOWN, EventLine, read_lines
-from grove_core.text import is_conflict_marker
 
 _MOST_LINES: Final = 10
 _PORTION: Final = 20_000
 _CRASH: Final = re.compile(r"(?P<time>\S+) session=\S+ hook=(?P<text>\S+ .*)")
 _ERROR: Final = re.compile(r"(?P<time>\S+) ERROR (?P<text>.*)")
 
-MARKER: Final = "marker of a merge conflict"
 NEWER: Final = "line that only a newer grove understands"
 UNREADABLE: Final = "line that is no event"
 _FIXES: Final = {
-    MARKER: "grove maintain repair takes them out; the events of both sides count",
     NEWER: "Upgrade grove-core, which then counts them",
-    UNREADABLE: "grove maintain repair parts events that share a line; delete the rest",
+    UNREADABLE: "Delete what is no event, such as a conflict marker; each event has its own line",
 }
 
 
@@ -76,8 +73,6 @@ def _read(file: IO[bytes]) -> tuple[int, dict[str, list[int]]]:
 def _fault_of(line: bytes, found: str) -> str:
     if found == UNKNOWN:
         return NEWER
-    if is_conflict_marker(line):
-        return MARKER
     try:
         document: Any = json.loads(line)
     except (ValueError, RecursionError):

@@ -26,12 +26,8 @@ from grove_core.model.usage import LearningStats
 from grove_core.model.value import frozen
 from grove_core.project import Project
 from grove_core.reflection.pipeline import WITHHELD
-from grove_core.retrieval import DEFAULT_ENGINE
 from grove_core.retrieval.entry import learning_of
-from grove_core.retrieval.matching import in_common
-from grove_core.retrieval.ranking import Ranked
 from grove_core.retrieval.rules import overlaps
-from grove_core.retrieval.terms import terms_of
 from grove_core.services.decay import Aging, examine
 from grove_core.services.history import find_events, find_successor
 from grove_core.services.result import Line, Part, Result
@@ -312,35 +308,16 @@ def search_learnings(
     ranked = ranked[: selection.limit or SEARCH_LIMIT]
     ids = [one.entry.id for one in ranked]
     usage = project.usage(ids)
-    reasons = _reasons_of(project, query, ranked)
     results: list[dict[str, Any]] = []
     lines: list[Line] = []
     for one in ranked:
-        learning, stats, why = found_learning(one), usage.get(one.entry.id), reasons[one.entry.id]
-        score = {"score": one.score.document(), "reasons": why}
-        results.append({**learning_document(learning, stats), **score})
+        learning, stats = found_learning(one), usage.get(one.entry.id)
+        results.append({**learning_document(learning, stats), "score": one.score.document()})
         lines += learning_lines(learning, stats)
         if explain:
-            made_of = one.score.lines()
-            if why and not one.score.reasons:
-                made_of.append(f"in common: {'; '.join(why)}")
-            lines += [(f"  {line}", "dim") for line in made_of]
+            lines += [(f"  {line}", "dim") for line in one.score.lines()]
     return Result(
         document={"query": query.text, "count": len(ranked), "results": results},
         lines=lines or ["Nothing fits."],
         ids=ids,
     )
-
-
-def _reasons_of(project: Project, query: Query, ranked: Sequence[Ranked]) -> dict[str, list[str]]:
-    """Return what learnings and the query have in common."""
-    terms = terms_of(query)
-    listed = {one.backend.name for one in project.library.listable()}
-    # Asked after the search: where the engine is not there or has failed, the index has scored.
-    by_index = project.finder.scored_by == DEFAULT_ENGINE
-    return {
-        one.entry.id: in_common(terms, one.entry)
-        if by_index and one.entry.backend in listed and not one.score.reasons
-        else list(one.score.reasons)
-        for one in ranked
-    }

@@ -1,16 +1,13 @@
-"""Files of learnings and events: move them to another layout, repair what merges have spoiled."""
+"""Files of learnings: move them to another layout, repair what merges have spoiled."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
 from attrs import evolve
 
-from grove_core.codec import event_from_line
 from grove_core.config.load import load_config
-from grove_core.errors import CodecError, StorageError
-from grove_core.event_log import shared_event_files
+from grove_core.errors import StorageError
 from grove_core.model.memory import StorageLayout
 from grove_core.plugins.descriptors import Repair
 from grove_core.project import Project
@@ -18,7 +15,7 @@ from grove_core.services.result import Line, Result
 from grove_core.services.settings import write_setting
 from grove_core.storage import files
 from grove_core.storage.paths import project_key
-from grove_core.text import counted, is_conflict_marker
+from grove_core.text import counted
 
 T = TypeVar("T")
 
@@ -99,8 +96,7 @@ def _set_layout(project: Project, layout: StorageLayout, *, dry_run: bool) -> bo
 
 def repair(project: Project, *, dry_run: bool) -> Result:
     """Repair files that merges have spoilt, and name what is left to do by hand."""
-    found, faults = _ask_backends(project, "repair", Repair, project.backend_context)
-    repairs = [*found, *_repairs_of_logs(project)]
+    repairs, faults = _ask_backends(project, "repair", Repair, project.backend_context)
     backup = None if dry_run else _make_repairs(project, repairs)
     lines: list[Line] = []
     for one in repairs:
@@ -153,58 +149,3 @@ def _write(repair: Repair, root: Path) -> None:
         return repair.after
 
     files.edit_text(repair.path, repaired, inside=root)
-
-
-def _repairs_of_logs(project: Project) -> Iterator[Repair]:
-    for path in shared_event_files(project.files):
-        if not files.is_readable(path):
-            raise StorageError(f"cannot read {path}: it is no plain file, or not for this user")
-        repair = _repair_log(path, files.read_text(path) or "")
-        if repair.repaired or repair.left:
-            yield repair
-
-
-def _repair_log(path: Path, text: str) -> Repair:
-    """Take conflict markers out of an event log, and part events that share a line."""
-    repaired: list[str] = []
-    left: list[str] = []
-    lines: list[str] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip() or _is_event(line):
-            lines.append(line)
-        elif is_conflict_marker(line.encode("utf-8", "surrogateescape")):
-            repaired.append(f"line {number}: a conflict marker is taken out")
-        elif parts := _parted(line):
-            lines += parts
-            repaired.append(
-                f"line {number}: holds {len(parts)} events, each gets a line of its own"
-            )
-        else:
-            lines.append(line)
-            left.append(f"line {len(lines)}: is no event")
-    return Repair(
-        path=path, before=text, after="\n".join(lines), repaired=tuple(repaired), left=tuple(left)
-    )
-
-
-def _is_event(line: str) -> bool:
-    try:
-        event_from_line(line)
-    except CodecError:
-        return False
-    return True
-
-
-def _parted(line: str) -> list[str]:
-    """Part a line that holds several events and nothing else; empty where it does not."""
-    decoder = json.JSONDecoder()
-    parts: list[str] = []
-    position = 0
-    while position < len(line):
-        try:
-            _, end = decoder.raw_decode(line, position)
-        except (ValueError, RecursionError):
-            return []
-        parts.append(line[position:end])
-        position = end
-    return parts if len(parts) > 1 and all(map(_is_event, parts)) else []

@@ -7,13 +7,13 @@ import grove_core as grove
 import pytest
 from grove_core.testing import BackendContract, PluginContract
 
-from %{module}.backend import FILE, JsonLinesBackend
+from grove_backend_acme.backend import FILE, JsonLinesBackend
 
 Opener = Callable[[], JsonLinesBackend]
 
 
 class TestPlugin(PluginContract):
-    plugin = "%{module}"
+    plugin = "grove_backend_acme"
 
 
 class TestBackend(BackendContract):

@@ -1,8 +1,8 @@
 """The tracker: put yours in its place.
 
-This one is made up. It keeps its tickets in `.%{name}/tickets.json`, an object for each by its id,
-such as `{"T-1": {"title": "Slow", "status": "started"}}`, and has a program: `%{name} done T-1`
-closes a ticket, `%{name} reopen T-1` opens it again.
+This one is made up. It keeps its tickets in `.acme/tickets.json`, an object for each by its id,
+such as `{"T-1": {"title": "Slow", "status": "started"}}`, and has a program: `acme done T-1`
+closes a ticket, `acme reopen T-1` opens it again.
 """
 
 import json
@@ -12,10 +12,10 @@ from typing import Any
 
 import grove_core as grove
 
-SYSTEM = "%{name}"
-FOLDER = ".%{name}"
+SYSTEM = "acme"
+FOLDER = ".acme"
 TICKETS = f"{FOLDER}/tickets.json"
-_PROGRAM = "%{name}"
+_PROGRAM = "acme"
 _REOPENS = {"done": False, "reopen": True}
 LITERALS = tuple(f"{_PROGRAM} {verb}" for verb in _REOPENS)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import grove_core as grove
 from attrs import evolve
 
-NAME = "%{name}"
+NAME = "acme"
 FILE = f".grove/{NAME}.jsonl"
 _FAULTS = (grove.StorageError, grove.CodecError, ValueError)
 _Known = dict[str, grove.Learning]

@@ -1,8 +1,8 @@
-"""A memory backend for grove: %{name}."""
+"""A memory backend for grove: acme."""
 
 import grove_core as grove
 
-from %{module}.backend import FILE, NAME, JsonLinesBackend
+from grove_backend_acme.backend import FILE, NAME, JsonLinesBackend
 
 grove_api = 2
 

@@ -4,16 +4,16 @@ from typing import ClassVar
 
 from grove_core.testing import PluginContract, TicketContract
 
-import %{module}
-from %{module}.tracker import TICKETS
+import grove_tickets_acme
+from grove_tickets_acme.tracker import TICKETS
 
 
 class TestPlugin(PluginContract):
-    plugin = "%{module}"
+    plugin = "grove_tickets_acme"
 
 
 class TestTracker(TicketContract):
-    plugin: ClassVar[object] = %{module}
-    closes = (("%{name} done T-1 T-2", ("T-1", "T-2")),)
-    leaves = ("%{name} list", "%{name} show T-1")
+    plugin: ClassVar[object] = grove_tickets_acme
+    closes = (("acme done T-1 T-2", ("T-1", "T-2")),)
+    leaves = ("acme list", "acme show T-1")
     files: ClassVar[dict[str, str]] = {TICKETS: '{"T-1": {"title": "Slow", "status": "started"}}'}

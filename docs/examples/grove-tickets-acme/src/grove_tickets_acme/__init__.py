@@ -1,8 +1,8 @@
-"""A ticket system for grove: %{name}."""
+"""A ticket system for grove: acme."""
 
 import grove_core as grove
 
-from %{module} import tracker
+from grove_tickets_acme import tracker
 
 grove_api = 2
 
