@@ -15,6 +15,7 @@ from grove_core.hosts import claude_settings as client
 from grove_core.hosts.claude_code import NAME as CLAUDE_CODE
 from grove_core.hosts.claude_hooks import ALLOW_RULE
 from grove_core.install.plan import (
+    FileChange,
     InitOptions,
     find_program,
     plan_for,
@@ -22,7 +23,6 @@ from grove_core.install.plan import (
     recorded_program,
     running_hooks,
 )
-from grove_core.install.record import FileChange
 from grove_core.model.memory import StorageLayout
 from grove_core.project import Project
 from grove_core.services.packages import cache_around, how_to_install
@@ -172,7 +172,7 @@ def _uninstall(project: Project, *, shared: bool, dry_run: bool, diff: bool, ask
         _confirm("Take this back?", removal.changes, project.root)
     if not dry_run:
         removal.take_back()
-    changes = [*removal.changes, *removal.own]
+    changes = removal.changes
     kept = [project.files.grove_directory] if project.files.initialised else []
     document: dict[str, Any] = {
         "root": project.root,

@@ -232,6 +232,11 @@ def allows(text: str, rule: str) -> bool:
     return rule in parse_settings(text).get("permissions", {}).get("allow", [])
 
 
+def has_own_server(text: str) -> bool:
+    """Return whether a file of servers holds the session's server."""
+    return _is_own_server(parse_settings(text).get("mcpServers", {}).get(SERVER))
+
+
 def _put_hooks(events: dict[str, list[Any]], event: str, wanted: Sequence[Group]) -> None:
     groups = events.get(event, [])
     if [one for one in groups if _has_own_hook(one)] == list(wanted):

@@ -1,12 +1,10 @@
 """What ``grove init`` asks of git, and tells it, in a person's clone."""
 
-import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from grove_core.git import find_top, run_git
-from grove_core.storage import files
 
 _SECONDS: Final = 5.0
 _ATTRIBUTES: Final = {
@@ -17,8 +15,6 @@ _ATTRIBUTES: Final = {
 _OLD_ATTRIBUTES: Final = frozenset({"learnings.md merge=grove", "learnings/*.md merge=grove"})
 _OLD_DRIVER: Final = "merge-driver %O %A %B"
 _COMMITTED: Final = ("config.toml", ".gitattributes", "learnings/ID.md", "stats/DAY.jsonl")
-_PRIVATE: Final = (".claude/settings.local.json", ".mcp.json")
-_HEADING: Final = "# by grove init; grove init --uninstall takes it out"
 
 
 def attributes(text: str) -> str:
@@ -45,48 +41,6 @@ def swallowed(root: Path) -> Iterator[str]:
 def is_left_out(root: Path, name: str) -> bool:
     """Return whether git leaves a file out, or there is no repository."""
     return find_top(root) is None or bool(run_git(root, _SECONDS, "check-ignore", "--", name))
-
-
-def exclude(root: Path, names: Iterable[str]) -> None:
-    """Have git leave files out in this clone alone."""
-    rules = [_rule(root, name) for name in names]
-    path = _exclude_file(root)
-    if path and rules:
-        files.append_text(path, "".join(f"{line}\n" for line in (_HEADING, *rules)))
-
-
-def include_again(root: Path) -> None:
-    """Take out what was excluded for this project."""
-    path, ours = _exclude_file(root), {_rule(root, name) for name in _PRIVATE}
-    if path and path.exists():
-        files.edit_text(path, lambda text: _without(text, ours))
-
-
-def _without(text: str, rules: Collection[str]) -> str:
-    """Take rules out that stand below a heading of ours, and headings of nothing."""
-    kept: list[str] = []
-    is_ours = False
-    for line in text.splitlines(keepends=True):
-        said = line.rstrip("\r\n")
-        if is_ours and said in rules:
-            continue
-        if is_ours and kept[-1].rstrip("\r\n") == _HEADING and not said.startswith("/"):
-            kept.pop()
-        is_ours = said == _HEADING or (is_ours and said.startswith("/"))
-        kept.append(line)
-    if kept and kept[-1].rstrip("\r\n") == _HEADING:
-        kept.pop()
-    return "".join(kept)
-
-
-def _rule(root: Path, name: str) -> str:
-    path = (root / name).relative_to(find_top(root) or root).as_posix()
-    return "/" + re.sub(r"([\\*?\[])", r"\\\1", path)
-
-
-def _exclude_file(root: Path) -> Path | None:
-    named = run_git(root, _SECONDS, "rev-parse", "--git-path", "info/exclude")
-    return root / named.rstrip("\n") if named else None
 
 
 def has_merge_driver(root: Path) -> bool:

@@ -4,16 +4,17 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from difflib import unified_diff
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from attrs import Factory, define, frozen
 
 from grove_core.config.edit import render_default_config
-from grove_core.errors import CodecError, GroveError, StorageError
+from grove_core.errors import CodecError, StorageError
 from grove_core.hosts import claude_settings as client
 from grove_core.hosts.claude_code import MOST_BLOCKS_IN_A_ROW
 from grove_core.hosts.claude_hooks import (
@@ -25,12 +26,11 @@ from grove_core.hosts.claude_hooks import (
     with_gates,
 )
 from grove_core.install import clone
-from grove_core.install.record import FileChange, InstallationRecord, read_own
 from grove_core.plugin_gates import OpenGate, literals_of, open_gates
 from grove_core.plugins.descriptors import EnabledWhen
 from grove_core.project import Project
 from grove_core.storage import files
-from grove_core.storage.paths import outer_project
+from grove_core.storage.paths import outer_project, place_in
 from grove_core.ticketing import TicketSystem
 
 _ADVICE: Final = (
@@ -39,6 +39,61 @@ _ADVICE: Final = (
 )
 _RESTART: Final = "start a new session of the client: it reads its settings when it starts"
 _RULES: Final = Path(__file__).with_name("rules.md")
+_NEW_FILE_MODE: Final = 0o644
+
+
+@frozen(kw_only=True)
+class FileChange:
+    """A planned change of a file."""
+
+    path: Path
+    before: str | None
+    after: str | None
+
+    @property
+    def action(self) -> str:
+        """Return ``create``, ``change`` or ``remove``."""
+        if self.before is None:
+            return "create"
+        return "remove" if self.after is None else "change"
+
+    def name(self, root: Path) -> str:
+        """Name the file for people."""
+        return place_in(root, self.path).as_posix()
+
+    def diff(self, root: Path) -> str:
+        """Show the change."""
+        name = self.name(root)
+        old, new = (name, name) if name.startswith("/") else (f"a/{name}", f"b/{name}")
+        lines = unified_diff(
+            (self.before or "").splitlines(),
+            (self.after or "").splitlines(),
+            "/dev/null" if self.before is None else old,
+            "/dev/null" if self.after is None else new,
+            lineterm="",
+        )
+        return "".join(f"{line}\n" for line in lines)
+
+    def make(self, root: Path) -> None:
+        """Make the change, if the file is still the same."""
+        files.confined(self.path, root)
+        if self.before is not None and self.after is not None:
+            files.edit_text(self.path, self._edited, inside=root)
+            return
+        text = self._edited(files.read_text(self.path))
+        if self.after is not None:
+            files.make_directory(self.path.parent)
+            files.replace(self.path, text.encode("utf-8", "surrogateescape"), mode=_NEW_FILE_MODE)
+        else:
+            self.path.unlink()
+            for folder in self.path.relative_to(root).parents[:-1]:
+                with suppress(OSError):  # what is not empty stays
+                    (root / folder).rmdir()
+
+    def _edited(self, current: str | None) -> str:
+        if current != self.before:
+            raise StorageError(f"{self.path} was changed meanwhile, nothing was done; try again")
+        return self.after or ""
 
 
 @frozen(kw_only=True)
@@ -54,14 +109,12 @@ class InitOptions:
 
 @define
 class Plan:
-    """Changes of the project's own files, and of the client's with the record of them."""
+    """Changes of the project's own files, and of the client's."""
 
     project: Project
-    record: InstallationRecord
     own: list[FileChange] = Factory(list)
     changes: list[FileChange] = Factory(list)
     notes: list[str] = Factory(list)
-    private: list[str] = Factory(list)
 
     @property
     def kept(self) -> list[Path]:
@@ -69,37 +122,45 @@ class Plan:
         changed = {one.path for one in self.own}
         return [one for one in _own_files(self.project) if one not in changed]
 
+    @property
+    def backups(self) -> Path:
+        """Where the client's files are kept as they were before."""
+        return self.project.paths.installed / self.project.files.key
+
+    def backup(self, path: Path) -> Path:
+        """Name the backup of a file."""
+        return self.backups / f"{path.name}.before"
+
     def edit(self, path: Path, change: Callable[[str], str]) -> None:
         """Plan to change the client's settings."""
         before = read_own(path, self.project.root)
         with _naming(path):
             after = change(before or "")
-        original = without_init(self.record, path, before) if self.record.holds(path) else before
         if before != after:
-            self.changes.append(
-                FileChange(path=path, before=before, after=after, original=original)
-            )
+            self.changes.append(FileChange(path=path, before=before, after=after))
 
     def make(self, program: str | None) -> None:
-        """Write the record, then the files."""
-        self.record.write(self.changes, program)
+        """Keep the client's files as they were, then write."""
         if program:
             # For launchers: the client's PATH often lacks a virtual environment's programs.
             files.replace_text(self.project.paths.program_file, f"{program}\n")
+        for change in self.changes:
+            if change.before is None:
+                self.backup(change.path).unlink(missing_ok=True)
+            elif client.without_own(change.before) == change.before:
+                files.replace_text(self.backup(change.path), change.before)
         for change in (*self.own, *self.changes):
             change.make(self.project.root)
         clone.drop_merge_driver(self.project.root)
-        clone.exclude(self.project.root, self.private)
 
     def take_back(self) -> None:
         """Change the client's files back, and forget that init was there."""
         for change in self.changes:
             change.make(self.project.root)
         clone.drop_merge_driver(self.project.root)
-        clone.include_again(self.project.root)
-        self.record.remove()
-        for change in self.own:
-            change.path.unlink(missing_ok=True)
+        shutil.rmtree(self.backups, ignore_errors=True)
+        with suppress(OSError):
+            self.backups.parent.rmdir()
 
 
 @contextmanager
@@ -111,21 +172,9 @@ def _naming(path: Path) -> Iterator[None]:
         raise StorageError(message) from error
 
 
-def without_init(record: InstallationRecord, path: Path, current: str | None) -> str | None:
-    """Return what a settings file would be if init had never written into it."""
-    original = record.original(path)
-    if current is None or record.is_as_written(path, current):
-        return None if current is None else original
-    with _naming(path):
-        was_allowed = original is not None and client.allows(original, ALLOW_RULE)
-        rest = client.without_own(current, rule=None if was_allowed else ALLOW_RULE)
-        return rest if original is not None or client.parse_settings(rest) else None
-
-
 def plan_for(project: Project, options: InitOptions, program: str | None) -> Plan:
     """Plan everything; nothing is written."""
-    record = InstallationRecord(project.paths, project.root)
-    plan = Plan(project, record, own=list(_project_files(project)))
+    plan = Plan(project, own=list(_project_files(project)))
     plan.notes += clone.swallowed(project.root)
     if outer := outer_project(project.root, project.paths.home):
         plan.notes.append(f"{outer} has a .grove, too: that is another project")
@@ -165,7 +214,7 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
     words = [*_shell_words(plan.project), *literals_of(gates)]
     groups = hook_groups(program, () if "" in words else conditions_for(words))
     server = client.server_file(root)
-    if options.server or plan.record.holds(server):
+    if options.server or client.has_own_server(files.read_text(server) or ""):
         groups = hook_groups_with_server(program)
         plan.edit(server, partial(client.with_own, server=program))
     tools = [name for one in gates for name in one.gate.tools]
@@ -176,10 +225,12 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
     plan.notes.append(_RESTART if plan.changes else f"{name} holds the hooks already")
     if plan.changes and not options.allow:
         plan.notes.append(_ADVICE)
-    if not options.shared:
-        names = [change.name(root) for change in plan.changes]
-        plan.private = [name for name in names if not clone.is_left_out(root, name)]
-    plan.notes += [f"git is told to ignore {name}, which is yours alone" for name in plan.private]
+    private = [] if options.shared else [change.name(root) for change in plan.changes]
+    plan.notes += [
+        f"git does not ignore {name}, which is yours alone: add it to .gitignore"
+        for name in private
+        if not clone.is_left_out(root, name)
+    ]
 
 
 def _gates(project: Project) -> list[OpenGate]:
@@ -222,57 +273,74 @@ def _plan_rules(plan: Plan) -> None:
     """Plan to write the gate's protocol as a rule file, unless a person has changed it."""
     path = client.rules_file(plan.project.root)
     before, text = read_own(path, plan.project.root), _RULES.read_text(encoding="utf-8")
-    if before is not None and before != text and not plan.record.is_as_written(path, before):
-        name = path.relative_to(plan.project.root)
-        plan.notes.append(f"{name} is not as grove wrote it: kept")
+    if before is None:
+        plan.changes.append(FileChange(path=path, before=None, after=text))
     elif before != text:
-        plan.changes.append(FileChange(path=path, before=before, after=text))
+        name = path.relative_to(plan.project.root)
+        plan.notes.append(f"{name} is not what this grove writes: kept; delete it to have it again")
 
 
 def plan_removal(project: Project, *, shared: bool) -> Plan:
-    """Plan to take back what init has written; of the committed settings only if it wrote there."""
-    root, record = project.root, InstallationRecord(project.paths, project.root)
-    plan = Plan(project, record)
-    for path in [root / one.path for one in record.done.files]:
-        before = read_own(path, root)
-        plan.changes.append(_taken_back(plan, path, before))
+    """Plan to take back what init has written; out of the committed settings only if asked to."""
+    root, plan = project.root, Plan(project)
     team = client.settings_file(root, shared=True)
     for path in (client.settings_file(root, shared=False), team, client.server_file(root)):
-        if not record.holds(path):
-            plan.changes.append(_without_own(plan, path, keep=path == team and not shared))
-    plan.changes = [one for one in plan.changes if one.before != one.after]
-    program = record.done.program
-    if program and program == recorded_program(project) and record.is_last():
-        path = project.paths.program_file
-        plan.own.append(FileChange(path=path, before=f"{program}\n", after=None))
+        if text := _read_to_take_out(path, root):
+            _plan_taking_out(plan, path, text, keep=path == team and not shared)
+    rules = client.rules_file(root)
+    if (text := _read_to_take_out(rules, root)) == _RULES.read_text(encoding="utf-8"):
+        plan.changes.append(FileChange(path=rules, before=text, after=None))
+    elif text:
+        plan.notes.append(f"{rules.relative_to(root)} was changed since: kept, delete it yourself")
     return plan
 
 
-def _taken_back(plan: Plan, path: Path, before: str | None) -> FileChange:
+def _read_to_take_out(path: Path, root: Path) -> str | None:
+    with suppress(StorageError):  # init does not write there, either
+        return read_own(path, root)
+    return None
+
+
+def _plan_taking_out(plan: Plan, path: Path, before: str, *, keep: bool) -> None:
+    """Plan to take grove's entries out of a file; where nobody has edited it, it is as before."""
+    if "grove" not in before:
+        return  # whether it can be read or not
     name = path.relative_to(plan.project.root)
-    is_changed = before is not None and not plan.record.is_as_written(path, before)
-    if is_changed and path == client.rules_file(plan.project.root):
-        plan.notes.append(f"{name} was changed since: kept, delete it yourself")
-        return FileChange(path=path, before=before, after=before)
-    if is_changed:
-        plan.notes.append(f"{name} was changed since: only grove's entries were taken out")
-    return FileChange(path=path, before=before, after=without_init(plan.record, path, before))
-
-
-def _without_own(plan: Plan, path: Path, *, keep: bool) -> FileChange:
-    """Take grove's entries out of a file that init has not written, as far as it can be read."""
-    try:
-        before = read_own(path, plan.project.root)
-        after = None if before is None else client.without_own(before)
-    except GroveError:
-        before = after = None
-    if before != after and keep:
+    original = files.read_text(plan.backup(path))
+    with _naming(path):
+        if client.without_own(before) == before:
+            return
+        was_allowed = original is not None and client.allows(original, ALLOW_RULE)
+        after: str | None = client.without_own(before, rule=None if was_allowed else ALLOW_RULE)
+        if _said(after) == _said(original):
+            after = original
+        else:
+            plan.notes.append(f"{name} was changed since: only grove's entries are taken out")
+    if keep:
         plan.notes.append(
-            f"{path.relative_to(plan.project.root)} holds hooks of grove that were not written from"
-            " here: kept, grove init --uninstall --shared takes them out"
+            f"{name} holds hooks of grove for all who work here: kept, grove init --uninstall"
+            " --shared takes them out"
         )
-        after = before
-    return FileChange(path=path, before=before, after=after)
+    else:
+        plan.changes.append(FileChange(path=path, before=before, after=after))
+
+
+def _said(text: str | None) -> dict[str, Any]:
+    """Return what settings say, without the sections and lists that are empty."""
+    document = client.parse_settings(text or "")
+    hooks, permissions = document.get("hooks", {}), document.get("permissions", {})
+    document["hooks"] = {event: groups for event, groups in hooks.items() if groups}
+    document["permissions"] = {name: one for name, one in permissions.items() if one != []}
+    return {name: one for name, one in document.items() if one != {}}
+
+
+def read_own(path: Path, root: Path) -> str | None:
+    """Read a file that must be the project's own."""
+    files.confined(path, root)
+    text = files.read_text(path)
+    if text is None and path.is_symlink():
+        raise StorageError(f"{path} is a symbolic link to {path.readlink()}, which is not there")
+    return text
 
 
 def find_program() -> str | None:
