@@ -1,6 +1,5 @@
-"""`grove review`: on a terminal, in a pipe, and with ratings of an agent."""
+"""`grove review`: of named learnings, on a terminal, and in a pipe."""
 
-import json
 import re
 
 import pytest
@@ -27,46 +26,31 @@ def project(beads):
     return beads
 
 
-def rates(world, *ratings, words=(), **sent):
-    """`grove review --json` with these ratings."""
-    document = {"ratings": [dict(zip(("id", "useful"), one, strict=True)) for one in ratings]}
-    return world.grove("review", "--json", *words, stdin=json.dumps({**document, **sent}))
-
-
 def rated(world, *, personal=False):
     events = world.events("rated", personal=personal)
     return [(event["learning_id"], event["useful"]) for event in events]
 
 
-# Ratings on standard input.
+# Named ones.
 def test_ratings_are_kept_in_the_log_that_the_learning_belongs_to(project):
     first, second, *_ = ids(4)
-    done = rates(project, (first, True), (second, False), (PERSONAL, True))
-    assert (done.code, done.stderr) == (0, "")
+    done = project.grove("review", first, PERSONAL, "cl_20300102_nobody", "--useful", "--json")
+    assert done.code == 0
     assert done.json == {
-        "rated": [
-            {"id": first, "useful": True},
-            {"id": second, "useful": False},
-            {"id": PERSONAL, "useful": True},
-        ],
-        "unknown": [],
-        "problems": [],
+        "rated": [{"id": first, "useful": True}, {"id": PERSONAL, "useful": True}],
+        "unknown": ["cl_20300102_nobody"],
     }
+    assert "no learning has the id cl_20300102_nobody" in done.stderr
+    assert project.grove("review", second, "--not-useful").code == 0
     assert rated(project) == [(first, True), (second, False)]
     assert rated(project, personal=True) == [(PERSONAL, True)]
-
-
-def test_unknown_ids_are_named_and_the_others_count(project):
-    first, *_ = ids(4)
-    done = rates(project, (first, True), ("cl_20300102_nobody", True))
-    assert done.code == 0
-    assert done.json["unknown"] == ["cl_20300102_nobody"]
-    assert "no learning has the id cl_20300102_nobody" in done.stderr
-    assert rated(project) == [(first, True)]
+    assert project.grove("review", "cl_20300102_nobody", "--useful").code == 1
+    for words in ((first,), ("--useful",)):
+        assert project.grove("review", *words).code == 2
 
 
 # The sample.
-def test_without_ratings_and_without_a_terminal_it_prints_the_sample(project):
+def test_without_ids_and_without_a_terminal_it_prints_the_sample(project):
     done = project.grove("review", "--json")
     assert (done.code, done.stderr) == (0, "")
     assert (done.json["count"], done.json["total"]) == (5, 5)
@@ -80,12 +64,8 @@ def test_without_ratings_and_without_a_terminal_it_prints_the_sample(project):
 
 
 # On a terminal.
-KEYS = "y useful  n not useful  s skip  o open  b back  q quit"
-
-
-def test_on_a_terminal_one_key_is_an_answer_and_back_undoes_it(project):
-    answers = [(f"{position}/5[^$]*{KEYS}", key) for position, key in enumerate("yyb", start=1)]
-    answers += [(f"2/5[^$]*{KEYS}", "xn"), (f"3/5[^$]*{KEYS}", "q")]
+def test_a_terminal_is_asked(project):
+    answers = [("Useful[^$]*: ", f"{key}\n") for key in "ynxsq"]
     code, screen = on_terminal(project, "review", answers=answers, TERM="xterm")
     assert code == 0
     assert "Kept 2 ratings: 1 useful, 1 not." in screen

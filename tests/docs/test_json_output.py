@@ -244,11 +244,9 @@ def printed(tmp_path_factory):
     found["grove rm"] = []  # as `grove maintain archive`
     found["grove edit"] = [project.json("edit", found["grove add"][0]["id"])]
     found["grove show"] = [project.json("show", learning_id)]
-    rated = [{"id": learning_id, "useful": True}, {"id": "cl_nobody", "useful": True}, 3]
     found["grove review"] = [
         project.json("review"),
-        project.json("review", stdin=json.dumps(rated)),
-        project.json("review", stdin=json.dumps(rated[1:])),
+        project.json("review", learning_id, "cl_nobody", "--useful"),
     ]
     found["grove list"] = [project.json("list", "--all")]
     found["grove list --rejected"] = [project.json("list", "--rejected")]

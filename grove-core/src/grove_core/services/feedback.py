@@ -1,22 +1,30 @@
-"""What an agent says of learnings that it was shown: that they helped, or that they are wrong."""
+"""What is said of learnings: that they are wrong, that they helped, that they are useful or not."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypeVar
+from math import log2
+from typing import TypeAlias, TypeVar
 
 from attrs import evolve
 
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
-from grove_core.model.events import Corrected, Referenced, StatsEvent
-from grove_core.model.learning import Candidate, LearningStatus, Scope
+from grove_core.memory.backends import FoundLearning
+from grove_core.model.events import Corrected, Rated, Referenced, StatsEvent
+from grove_core.model.learning import Candidate, Category, LearningStatus, Scope
 from grove_core.model.session import EventType, InjectionOutcome, Session
+from grove_core.model.usage import LearningStats, Share
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.reflection.submission import Reference
 from grove_core.services.curate import curating
 from grove_core.services.history import find_events
+from grove_core.services.result import Result
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
+from grove_core.text import counted
 
 _E = TypeVar("_E", Corrected, Referenced)
+
+Question: TypeAlias = tuple[FoundLearning, LearningStats]
+"""A learning that somebody is asked about, and how it has fared."""
 
 
 # --- corrections ----------------------------------------------------------------------------------
@@ -161,3 +169,54 @@ def _logged(project: Project, kind: type[_E], session_id: str, ids: Collection[s
     """Find what a session has logged about learnings: sent again, a submission adds nothing."""
     found = (one.event for one in find_events(project, [kind], ids)) if ids else ()
     return [one for one in found if isinstance(one, kind) and one.session_id == session_id]
+
+
+# --- ratings --------------------------------------------------------------------------------------
+
+
+def choose_questions(
+    project: Project, limit: int, categories: Collection[Category] = ()
+) -> tuple[list[Question], int]:
+    """Choose the learnings whose rating would teach most; the second result says of how many."""
+    usage = project.usage()
+    found = {
+        one.hit.learning.id: one
+        for one in project.library.iterate()
+        if one.hit.learning.status is LearningStatus.ACTIVE
+        and (not categories or one.hit.learning.category in categories)
+    }
+    fared = [(one, usage.get(name) or LearningStats(name)) for name, one in found.items()]
+    fared.sort(key=lambda each: (-worth_of_rating(each[1]), each[1].learning_id))
+    return fared[:limit], len(fared)
+
+
+def worth_of_rating(stats: LearningStats) -> float:
+    """Return how much one more rating of a learning would teach."""
+    rated = stats.rated_useful
+    observed = Share(stats.hits.count + rated.count, stats.hits.total + rated.total)
+    low, high = observed.interval or (0.0, 1.0)
+    return (high - low) * log2(2 + stats.surfaced) / (1 + rated.total) ** 2
+
+
+def rate(project: Project, ratings: Iterable[tuple[str, bool]]) -> Result:
+    """Log ratings; it fails where none names a learning."""
+    given = {name: (useful, project.library.get(name)) for name, useful in ratings}
+    rated = {name: useful for name, (useful, found) in given.items() if found is not None}
+    unknown = [name for name in given if name not in rated]
+    project.log_by_area(
+        (Rated(ts=project.now, learning_id=name, useful=useful), found.area is Area.PERSONAL)
+        for name, (useful, found) in given.items()
+        if found is not None
+    )
+    useful = sum(rated.values())
+    kept = f"Kept {counted(len(rated), 'rating')}: {useful} useful, {len(rated) - useful} not."
+    return Result(
+        document={
+            "rated": [{"id": name, "useful": useful} for name, useful in rated.items()],
+            "unknown": unknown,
+        },
+        lines=[kept if rated else "Nothing was rated."],
+        ids=[*rated],
+        exit_code=1 if unknown and not rated else 0,
+        warnings=[f"no learning has the id {name}" for name in unknown],
+    )
