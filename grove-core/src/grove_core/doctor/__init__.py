@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from grove_core.doctor import files, hooks, logs, plugins, program, sessions
+from grove_core.doctor import hooks, plugins, program, records
 from grove_core.doctor.check import Check, CheckResult, Examination, run_checks
 from grove_core.doctor.secrets import secrets
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
@@ -26,24 +26,22 @@ _CHECKS: Final = (
     Check("registered twice", hooks.registered_twice),
     Check("tools of ticket systems", hooks.tools_of_tickets),
     Check("conditions of hooks", hooks.conditions),
-    Check("hooks running", sessions.hooks_running),
-    Check("session state", sessions.session_state),
-    Check("pending reflections", sessions.pending_reflections),
-    Check("grove's own directory", files.home),
-    Check("permissions", files.permissions),
-    Check("free space", files.free_space),
-    Check("project", files.project),
-    Check("merge driver", files.merge_driver),
-    Check("git", files.ignored),
+    Check("hooks running", records.hooks_running),
+    Check("session state", records.session_state),
+    Check("pending reflections", records.pending_reflections),
+    Check("grove's own directory", records.home),
+    Check("project", records.project),
+    Check("merge driver", records.merge_driver),
+    Check("git", records.ignored),
     Check("backends", plugins.backends),
     Check("trust", plugins.trust),
-    Check("event log", logs.event_log),
+    Check("event log", records.event_log),
     Check("checks of plugins", plugins.checks),
     Check("secrets", secrets),
-    Check("outbox", sessions.outbox),
+    Check("outbox", records.outbox),
     Check("configuration", plugins.configuration),
-    Check("crashes", logs.crashes),
-    Check("errors", logs.errors),
+    Check("crashes", records.crashes),
+    Check("errors", records.errors),
 )
 
 

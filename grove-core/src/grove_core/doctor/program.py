@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,12 +15,8 @@ from grove_core.install.plan import find_program, recorded_program
 from grove_core.services.packages import cache_around, how_to_install
 
 _VARIABLE: Final = "GROVE_PROGRAM"
-_RECORD: Final = "the record of grove init"
-_ON_PATH: Final = "PATH"
-_LOCAL: Final = ".local/bin/grove"
 _VERSION_SECONDS: Final = 1.5
 _HEAD_BYTES: Final = 4096
-_LAUNCHER: Final = "is the launcher of the client's plugin, which looks further"
 
 
 def installation(_: Examination) -> Iterator[CheckResult]:
@@ -31,17 +28,14 @@ def installation(_: Examination) -> Iterator[CheckResult]:
 
 
 def program_of_hooks(examination: Examination) -> Iterator[CheckResult]:
-    """Find the program as hooks do, and ask it for its version."""
+    """Find the program as the launcher of the client's plugin does, and ask it for its version."""
     own = find_program()
     fix = f"Run `{own or 'grove'} init` in your project: it records this program"
-    passed_over = False
-    for origin, path, complaint in _candidates(examination):
+    for origin, path in _candidates(examination):
         where = f"{path} (from {origin})"
-        if complaint:
-            if origin in (_VARIABLE, _RECORD):
-                passed_over = True
-                unset = f"Correct {_VARIABLE}, or unset it"
-                yield warning(f"{where} {complaint}", fix if origin == _RECORD else unset)
+        if complaint := why_not_startable(path) or _why_not_grove(path):
+            unset = f"Correct {_VARIABLE}, or unset it"
+            yield warning(f"{where} {complaint}", unset if origin == _VARIABLE else fix)
             continue
         version, fault = _version_of(path, examination)
         if fault:
@@ -51,24 +45,40 @@ def program_of_hooks(examination: Examination) -> Iterator[CheckResult]:
             yield warning(f"{where} is another installation: grove {version}; {this}", fix)
         yield ok(where)
         return
-    detail = "no grove is to be found for the hooks of the client's plugin"
-    yield broken(detail, fix) if passed_over else warning(detail, fix)
+    yield warning("no grove is to be found for the hooks of the client's plugin", fix)
 
 
 def program_of_agents(examination: Examination) -> Iterator[CheckResult]:
     """Check the first program on ``PATH``."""
-    own = find_program()
+    own, found = find_program(), _on_path(examination)
     fix = f"Put {Path(own).parent if own else 'the folder of grove'} on PATH, before others"
-    for origin, path, complaint in _candidates(examination):
-        if origin == _ON_PATH:
-            if complaint not in ("", _LAUNCHER):
-                yield warning(f"{path} on PATH {complaint}", fix)
-            elif not complaint and is_other(path):
-                yield warning(f"{path} on PATH is another installation", fix)
-            yield ok(f"{path} (from PATH)")
-            return
-    detail = "no grove is on PATH; agents find one only where the client's plugin is loaded"
-    yield warning(detail, fix)
+    if found is None:
+        detail = "no grove is on PATH; agents find one only where the client's plugin is loaded"
+        yield warning(detail, fix)
+    elif is_other(found):
+        yield warning(f"{found} on PATH is another installation, or another program", fix)
+    else:
+        yield ok(f"{found} (from PATH)")
+
+
+def _on_path(examination: Examination) -> str | None:
+    folders = examination.environment.get("PATH", "").split(os.pathsep)
+    # The launcher of the client's plugin stands there as well, and looks further.
+    kept = [one for one in folders if not Path(one, "grove-hook").is_file()]
+    return shutil.which("grove", path=os.pathsep.join(kept))
+
+
+def _candidates(examination: Examination) -> Iterator[tuple[str, str]]:
+    """List what hooks would start, with its origin."""
+    environment = examination.environment
+    local = shutil.which("grove", path=f"{environment.get('HOME', '')}/.local/bin")
+    found = {
+        _VARIABLE: environment.get(_VARIABLE),
+        "the record of grove init": recorded_program(examination.project),
+        "PATH": _on_path(examination),
+        "~/.local/bin": local,
+    }
+    return ((origin, path) for origin, path in found.items() if path)
 
 
 def _version_of(program: str, examination: Examination) -> tuple[str, str]:
@@ -96,22 +106,6 @@ def is_other(program: str) -> bool:
     """Return whether a program belongs to another installation than this one."""
     own = find_program()
     return own is None or os.path.realpath(program) != os.path.realpath(own)
-
-
-def _candidates(examination: Examination) -> Iterator[tuple[str, str, str]]:
-    """List what hooks would start: its origin, its path, and why it is passed over."""
-    environment = examination.environment
-    if named := environment.get(_VARIABLE):
-        yield _VARIABLE, named, why_not_startable(named)
-    if recorded := recorded_program(examination.project):
-        yield _RECORD, recorded, why_not_startable(recorded) or _why_not_grove(recorded)
-    folders = dict.fromkeys(environment.get("PATH", "").split(os.pathsep))
-    found = [(_ON_PATH, f"{folder}/grove") for folder in folders if folder]
-    for origin, path in (*found, (f"~/{_LOCAL}", f"{environment.get('HOME', '')}/{_LOCAL}")):
-        if os.access(path, os.X_OK):
-            is_launcher = origin == _ON_PATH and Path(path).with_name("grove-hook").is_file()
-            complaint = why_not_startable(path) or _why_not_grove(path)
-            yield origin, path, _LAUNCHER if is_launcher else complaint
 
 
 def why_not_startable(path: str) -> str:

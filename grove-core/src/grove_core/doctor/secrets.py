@@ -26,9 +26,6 @@ _NO_TEXT: Final = frozenset(
 _LINES_AT_ONCE: Final = 400
 _LINES_OF_A_KEY: Final = 10
 
-_Parts = Iterator[tuple[int, str]]
-"""Parts of a file, each with the number of its first line."""
-
 
 def secrets(examination: Examination, seconds: float = SECONDS) -> Iterator[CheckResult]:
     """Look through learnings and event logs, the project's and the user's own."""
@@ -58,17 +55,20 @@ def _search(files: Sequence[Path], project: Project, until: float) -> Iterator[C
 
     for path in files:
         try:
-            for first, text in _parts_of_text(path) if path.suffix == ".md" else _lines(path):
-                if time.monotonic() > until:
-                    detail = f"there was no time to look at everything: {path}:{first} and on"
-                    yield warning(detail, "Look there with a scanner such as detect-secrets")
-                    return
-                for one in find_secrets(text):
-                    if one.digest not in project.config.secrets.allow:
-                        line = first + text.count("\n", 0, max(text.find(one.value), 0))
-                        yield _result(f"{path}:{line}: {one.kind} {one.masked}", one.digest)
+            lines = list(_lines_of(path))
         except OSError:
             yield warning(f"{path} cannot be read", f"chmod u+r {path}")
+            continue
+        for start in range(0, len(lines), _LINES_AT_ONCE):
+            if time.monotonic() > until:
+                detail = f"there was no time to look at everything: {path}:{start + 1} and on"
+                yield warning(detail, "Look there with a scanner such as detect-secrets")
+                return
+            text = "\n".join(lines[start : start + _LINES_AT_ONCE + _LINES_OF_A_KEY])
+            for one in find_secrets(text):
+                if one.digest not in project.config.secrets.allow:
+                    number = start + 1 + text.count("\n", 0, max(text.find(one.value), 0))
+                    yield _result(f"{path}:{number}: {one.kind} {one.masked}", one.digest)
 
 
 def _result(detail: str, digest: str) -> CheckResult:
@@ -79,28 +79,19 @@ def _result(detail: str, digest: str) -> CheckResult:
     return broken(detail, fix)
 
 
-def _parts_of_text(path: Path) -> _Parts:
-    """Return a markdown file in parts that overlap, without the marks of quotations."""
+def _lines_of(path: Path) -> Iterator[str]:
+    """Read what people or agents have said, line by line."""
     with path.open("rb") as file:
-        lines = [_QUOTE.sub("", _visible(line.decode("utf-8", "replace"))) for line in file]
-    for start in range(0, len(lines), _LINES_AT_ONCE):
-        part = lines[start : start + _LINES_AT_ONCE + _LINES_OF_A_KEY]
-        yield start + 1, "\n".join(part)
-
-
-def _lines(path: Path) -> _Parts:
-    """Return what free text stands in lines of JSON, each text once; escapes undone."""
-    known: set[int] = set()
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        for content in file:
+            line = content.decode("utf-8", "replace")
+            if path.suffix == ".md":
+                yield _QUOTE.sub("", _visible(line))
+                continue
             try:
-                document = json.loads(line)
+                said = _strings(json.loads(line))
             except (ValueError, RecursionError):
-                document = line.decode("utf-8", "replace")
-            text = " ".join(_visible(one) for one in _strings(document))
-            if text and hash(text) not in known:
-                known.add(hash(text))
-                yield number, text
+                said = iter([line])
+            yield " ".join(map(_visible, said))
 
 
 def _visible(text: str) -> str:
