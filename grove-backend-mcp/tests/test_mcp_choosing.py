@@ -1,30 +1,25 @@
 """Which server is used, and that a cloned project never has one started."""
 
 import json
-from datetime import UTC, datetime
 
 import pytest
-from attrs import evolve
 
-from grove_backend_mcp.discovery.choose import choose, discovered, trust_request, trust_requests
+from grove_backend_mcp.discovery.choose import choose, discovered, trust_requests
 from grove_backend_mcp.mappings.assessment import (
     Abilities,
     Assessment,
+    keep_assessment,
     load_assessment,
-    save_assessment,
 )
 from grove_backend_mcp.plugin import grove_memory_backends
-from grove_backend_mcp.servers import Origin, ServerEntry
+from grove_backend_mcp.servers import Origin
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext
 
 KNOWN = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory@2026.8.31"]}
 UNKNOWN = {"command": "team-memory"}
 REMOTE = {"type": "http", "url": "https://memory.example/mcp"}
-VERDICT = Assessment(
-    server_name="team", version="1", profile=None, has_write=True, abilities=Abilities(),
-    checked_at=datetime(2026, 11, 22, tzinfo=UTC),
-)  # fmt: skip
+VERDICT = Assessment(profile=None, has_write=True, abilities=Abilities())
 
 
 class Machine:
@@ -101,7 +96,7 @@ def test_servers_that_are_known_by_their_package(machine, definition, profile):
     choice = machine.choose()
     (found,) = choice.candidates
     assert found.profile == profile
-    assert found.usable == found.is_used == (choice.used is not None) == (profile is not None)
+    assert found.is_usable == found.is_used == (choice.used is not None) == (profile is not None)
     if profile is None:
         assert found.why == "not known: `grove backends mcp probe memory` asks it"
     else:
@@ -125,53 +120,28 @@ def test_a_server_that_is_named(machine):
 
 
 @pytest.mark.parametrize(
-    ("args", "file"),
-    [
-        (["server.py"], "server.py"),
-        (["--require=./hook.js", "x"], "hook.js"),
-        (["${CLAUDE_PROJECT_DIR:-.}/tools/run.sh"], "tools/run.sh"),
-    ],
-)
-def test_an_agreement_covers_the_projects_programs_and_no_data(machine, args, file):
-    root = machine.root
-    (root / "tools").mkdir(exist_ok=True)
-    (root / file).write_text("print(1)\n")
-    (root / "memory.db").write_text("1")
-    entry = ServerEntry(
-        name="team", origin=Origin.PROJECT, source=".mcp.json",
-        command="python3", args=(*args, "--db", "./memory.db"),
-    )  # fmt: skip
-    agreed = trust_request(entry, root).digest
-    (root / "memory.db").write_text("2")
-    assert trust_request(entry, root).digest == agreed
-    (root / file).write_text("print(2)\n")
-    assert trust_request(entry, root).digest != agreed
-
-
-@pytest.mark.parametrize(
     ("assessment", "expected", "words"),
     [
-        ({}, True, "stores and finds learnings, as was found on 2026-11-22"),
-        ({"abilities": Abilities(searches=False)}, True, "stores learnings, as was found"),
-        ({"has_write": False}, False, "no tool that stores learnings was known"),
+        ({}, True, "its tools are known"),
+        ({"has_write": False}, False, "no tool that stores learnings is known"),
     ],
 )
 def test_what_a_probe_has_shown(machine, assessment, expected, words):
     machine.registry(user={"team": REMOTE})
     (found,) = machine.choose().candidates
-    save_assessment(machine.grove, found.entry.digest, evolve(VERDICT, **assessment))
+    keep_assessment(machine.grove, found.entry.digest, VERDICT._replace(**assessment))
     (found,) = machine.choose().candidates
-    assert (found.usable, found.profile) == (expected, assessment.get("profile"))
+    assert (found.is_usable, found.profile) == (expected, assessment.get("profile"))
     assert words in found.why
     # The digest is of everything that it is reached by.
     machine.registry(user={"team": {**REMOTE, "url": "https://memory.example/other"}})
     assert machine.used() is None
 
 
-@pytest.mark.parametrize("key", "server_name profile has_write checked_at facts has_search".split())
+@pytest.mark.parametrize("key", "profile has_write facts has_search".split())
 def test_a_wrong_value_in_what_is_kept_never_raises(tmp_path, key):
-    kept = evolve(VERDICT, profile="chroma", abilities=Abilities(updates=True, lists=True))
-    save_assessment(tmp_path, "d", kept)
+    kept = VERDICT._replace(profile="chroma", abilities=Abilities(updates=True, lists=True))
+    keep_assessment(tmp_path, "d", kept)
     assert load_assessment(tmp_path, "d") == kept
     (path,) = tmp_path.rglob("d.json")
     document = json.loads(path.read_text())
@@ -181,7 +151,7 @@ def test_a_wrong_value_in_what_is_kept_never_raises(tmp_path, key):
     ):
         path.write_text(json.dumps(other))
         found = load_assessment(tmp_path, "d")
-        assert found is None or key == "has_search"
+        assert found is None or key in ("has_write", "has_search")
 
 
 @pytest.mark.parametrize(
@@ -194,7 +164,8 @@ def test_a_wrong_value_in_what_is_kept_never_raises(tmp_path, key):
 )
 def test_no_other_is_used_when_the_configured_one_cannot_be(machine, settings, words):
     machine.registry(user={"b": KNOWN})
-    assert machine.used(**settings) is None
+    assert machine.used(**settings) in (None, (Origin.CONFIGURED, "backends.mcp"))
+    assert not any(one.is_usable for one in machine.choose(**settings).candidates)
     assert words in machine.why(**settings)[Origin.CONFIGURED, "backends.mcp"]
 
 
@@ -231,11 +202,11 @@ def test_a_cloned_project_has_nothing_started_or_reached(machine, server):
     machine.project(**CLONED)
     for definition in CLONED.values():  # even where the same was asked elsewhere
         machine.registry(user={"x": definition})
-        save_assessment(machine.grove, machine.choose().candidates[-1].entry.digest, VERDICT)
+        keep_assessment(machine.grove, machine.choose().candidates[-1].entry.digest, VERDICT)
     (machine.home / ".claude.json").unlink()
     choice = machine.choose(server=server)
     assert choice.used is None
-    assert not any(one.usable or one.may_be_probed for one in choice.candidates)
+    assert not any(one.is_usable or one.may_be_probed for one in choice.candidates)
     assert machine.used(server=server, trusted=["0" * 64]) is None
 
 

@@ -199,7 +199,6 @@ def test_secrets_are_masked_in_what_is_shown_and_not_in_what_is_computed_with(ba
     with connect(bad_server("tells", secrets=(SECRET, "memory", "content"))) as connection:
         assert [tool.name for tool in connection.tools()] == ["memory_search"]
         result = connection.call("memory_search", {"query": f"with {SECRET}"})
-        assert connection.shown(f"a note with\n{SECRET}") == "a note with\n***"
     assert result.texts == (f"your key is {SECRET}",)
     assert result.structured == {SECRET: [SECRET, {"query": f"with {SECRET}"}]}
     assert result.said == "your key is ***"

@@ -11,13 +11,12 @@ from click.testing import CliRunner
 
 from grove_backend_mcp.commands import (
     map_command,
-    mapping_document,
     probe,
     probe_command,
     read_tool_list,
 )
 from grove_backend_mcp.mappings.choice import mapping_for
-from grove_backend_mcp.mappings.mapping import Operation, Search, ServerMapping, Write
+from grove_backend_mcp.mappings.mapping import Operation, Search, ServerMapping, Write, tables_of
 from grove_backend_mcp.servers import ToolResult
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError
@@ -35,14 +34,12 @@ def _mapped(*arguments, given=None):
 def test_a_profile_is_named_with_its_calls():
     document = json.loads(_mapped("--tools", str(_FOLDER / "server-memory.json"), "--json"))
     assert document["profile"] == "server-memory"
-    assert document["write"]["tool"] == "create_entities"
-    assert document["search"] == {"tool": "search_nodes", "arguments": {"query": "{query}"}}
-    assert document["list"]["tool"] == "read_graph"
-    assert document["update"]["tool"] == "delete_entities"
-    assert [step["tool"] for step in document["update"]["then"]] == ["create_entities"]
-    assert document["delete"]["tool"] == "delete_entities"
-    assert document["setup"] is None
-    assert (document["text_form"], document["query_mode"]) == ("full", "words")
+    mapping = document["mapping"]
+    assert mapping["write"]["tool"] == "create_entities"
+    assert mapping["search"]["arguments"] == {"query": "{query}"}
+    assert mapping["listing"]["tool"] == "read_graph"
+    assert [step["tool"] for step in mapping["update"]["then"]] == ["create_entities"]
+    assert "setup" not in mapping
 
 
 _TOOL = {
@@ -94,7 +91,8 @@ def test_a_mapping_that_is_written_can_be_configured_as_it_is(file):
     section = tomllib.loads(_mapped("--tools", str(path)))["backends"]["mcp"]
     tools, _ = read_tool_list(path.read_bytes())
     mapping = mapping_for(tools, settings=McpSettings(**section))
-    assert mapping_document(mapping) | {"profile": None} == mapping_document(mapping)
+    written = {name: one for name, one in section.items() if isinstance(one, dict)}
+    assert tables_of(mapping).keys() == written.keys()
     assert (mapping.write is not None, mapping.search is not None) == (True, True)
 
 

@@ -38,31 +38,32 @@ def contents(tmp_path):
 
 @pytest.fixture
 def judge(contents):
-    return lambda query, *results: hits_of(results, query, contents, "shop", NOON)
+    return lambda query, *results: hits_of(results, query, contents, "shop")
 
 
 def ids(known):
-    return [hit.learning.id for hit in known.hits]
+    return [hit.learning.id for hit in known[0]]
 
 
 def test_the_end_of_a_list_that_has_no_word_in_common_is_left_out(judge):
     known = judge(ASKED, *map(found, (BRANCHES, KEROSENE, WORKERS)))
     assert ids(known) == [BRANCHES.id, KEROSENE.id]
-    assert 0 < known.hits[0].relevance < known.hits[1].relevance
-    assert "meaning" in known.hits[0].reasons[0]
+    first, second = known[0]
+    assert 0 < first.relevance < second.relevance
+    assert "meaning" in first.reasons[0]
 
 
 def test_our_own_record_and_its_status_count_whatever_the_server_says(judge, contents):
     contents.record.add_status(KEROSENE.id, LearningStatus.ARCHIVED, NOON)
-    (hit,) = judge(ASKED, found(evolve(KEROSENE, detail="Forged."))).hits
+    ((hit,), _) = judge(ASKED, found(evolve(KEROSENE, detail="Forged.")))
     assert hit.learning == evolve(KEROSENE, status=LearningStatus.ARCHIVED)
-    (cut,) = judge(ASKED, found(KEROSENE, learning=None, project=None)).hits
+    ((cut,), _) = judge(ASKED, found(KEROSENE, learning=None, project=None))
     assert (cut.learning, cut.complete) == (hit.learning, True)
 
 
 def test_what_others_have_written_is_kept_and_what_is_of_other_projects_is_not(judge):
     asked = Query(text="vouchers")
     known = judge(asked, found(VOUCHERS))
-    assert (ids(known), [*known.others]) == ([VOUCHERS.id], [VOUCHERS])
+    assert (ids(known), [*known[1]]) == ([VOUCHERS.id], [VOUCHERS])
     elsewhere = judge(asked, found(VOUCHERS, project="library"), found(VOUCHERS, learning=None))
-    assert (ids(elsewhere), [*elsewhere.others], [*elsewhere.notes]) == ([], [], [])
+    assert elsewhere == ([], [])

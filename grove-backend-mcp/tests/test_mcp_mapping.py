@@ -70,7 +70,7 @@ def test_everything_that_can_be_configured():
         "score": "score",
     }
     success = {"text_matches": "^stored", "text_refuses": "^no", "json_absent": ("error",)}
-    limits = {"longest_text": 100, "single_writer": True, "text_form": "short"}
+    limits = {"longest_text": 100, "text_form": "short"}
     tables = {
         **_of("setup", "make_space", name="grove"),
         "write": {**_WRITE, **success, **limits, "handle": "$.id"},
@@ -163,13 +163,9 @@ _QDRANT = [
 ]
 
 
-def test_a_profile_counts_by_its_name_or_the_servers_and_what_is_configured_alone():
+def test_a_profile_counts_by_the_servers_name_and_what_is_configured_alone():
     assert mapping_for(_QDRANT, "mcp-server-qdrant").profile == "qdrant"
     assert mapping_for(_QDRANT, "our-proxy").write is None
-    assert mapping_for(_QDRANT, "our-proxy", McpSettings(profile="qdrant")).profile == "qdrant"
-    assert mapping_for(_QDRANT, "qdrant", McpSettings(profile="none")).write is None
-    with pytest.raises(ServerFaultError, match="the profile 'chroma' does not fit"):
-        mapping_for(_QDRANT, "qdrant", McpSettings(profile="chroma"))
     search = {"tool": "qdrant-find", "arguments": {"query": "{query}"}}
     mapping = mapping_for(_QDRANT, "qdrant", McpSettings(search=search))
     assert (mapping.profile, mapping.write, mapping.search.tool) == (None, None, "qdrant-find")

@@ -12,7 +12,7 @@ import pytest
 from attrs import evolve, frozen
 from called import Called
 
-from grove_backend_mcp.mappings.choice import match_profile
+from grove_backend_mcp.mappings.choice import mapping_for
 from grove_backend_mcp.mappings.mapping import Delete, Search, ServerMapping, Update, Write
 from grove_backend_mcp.mappings.recogniser import recognise
 from grove_backend_mcp.protocol.memory_server import Found, MemoryServer
@@ -56,8 +56,8 @@ def start(tmp_path):
         store = tmp_path / f"{kind}.json"
         connection = Called(fake_memory.Server(kind, store, store.with_suffix(".control")))
         tools = connection.tools()
-        profile = match_profile(tools, connection.server_name)
-        mapping = profile.mapping if profile else recognise(tools, connection.server_name)
+        mapping = mapping_for(tools, connection.server_name)
+        mapping = mapping if mapping.profile else recognise(tools, connection.server_name)
         memory = MemoryServer(connection, mapping, PROJECT)
         memory.prepare()
         return Double(connection=connection, memory=memory, mapping=mapping, store=store)

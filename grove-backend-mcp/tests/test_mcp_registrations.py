@@ -35,20 +35,6 @@ class Machine:
     def project(self, servers):
         self.write(self.root / ".mcp.json", {"mcpServers": servers})
 
-    def plugin(self, name="notes@market", place=None, install=None, **files):
-        place = place or self.home / ".claude/plugins/cache" / name
-        for path, document in files.items():
-            names = {"mcp": ".mcp.json", "manifest": ".claude-plugin/plugin.json"}
-            self.write(place / names.get(path, f"{path}.json"), document)
-        entry = {"scope": "user", "installPath": str(place), **(install or {})}
-        installed = {"version": 2, "plugins": {name: [entry]}}
-        self.write(self.home / ".claude/plugins/installed_plugins.json", installed)
-        return place
-
-    def enable(self, name="notes@market", value=True, path=None):
-        path = path or self.home / ".claude/settings.json"
-        self.write(path, {"enabledPlugins": {name: value}})
-
     def context(self, root=None, **fields):
         return BackendContext(
             root=root or self.root,
@@ -61,11 +47,8 @@ class Machine:
         return read_registrations(self.context(root), self.managed)
 
     def names(self, root=None):
-        servers = self.found(root).servers
-        return [(one.entry.origin, one.entry.name) for one in servers if not one.refused]
-
-    def refused(self):
-        return {one.entry.name: one.refused for one in self.found().servers if one.refused}
+        servers, _ = self.found(root)
+        return [(one.origin, one.name) for one in servers if not one.refused]
 
 
 @pytest.fixture
@@ -74,21 +57,16 @@ def machine(tmp_path):
 
 
 def test_every_scope_in_the_clients_order(machine):
-    assert (machine.found().servers, machine.found().problems) == ((), ())
+    assert machine.found() == ([], [])
     machine.registry(user={"u": STDIO}, local={"l": HTTP})
     machine.project({"p": STDIO})
-    machine.plugin(mcp={"mcpServers": {"x": STDIO}})
-    machine.enable()
     assert machine.names() == [
         (Origin.LOCAL, "l"),
         (Origin.PROJECT, "p"),
         (Origin.USER, "u"),
-        (Origin.PLUGIN, "plugin:notes:x"),
     ]
-    sources = [one.entry.source for one in machine.found().servers]
-    assert sources == [
-        "~/.claude.json, for this project", ".mcp.json", "~/.claude.json", "plugin notes@market"
-    ]  # fmt: skip
+    sources = [one.source for one in machine.found()[0]]
+    assert sources == ["~/.claude.json, for this project", ".mcp.json", "~/.claude.json"]
 
 
 @pytest.mark.parametrize(
@@ -98,18 +76,18 @@ def test_every_scope_in_the_clients_order(machine):
         ({"type": "streamable-http", "url": "https://a/"}, ""),
         ({"type": "sse", "url": "https://a/"}, "its type sse is not spoken here"),
         ({"type": "x\ny", "url": "https://a/"}, "its type unknown is not spoken here"),
-        ({}, "neither command nor url"),
+        ({}, "its url is no text"),
         ([], "is no table"),
-        ({"command": ["a", "b"]}, "command is no text"),
-        ({"command": "x", "args": [1]}, "args are no list of texts"),
-        ({"command": "x", "env": {"A": 1}}, "env is no table of texts"),
+        ({"command": ["a", "b"]}, "its command is no text"),
+        ({"command": "x", "args": [1]}, "its args is no list of texts"),
+        ({"command": "x", "env": {"A": 1}}, "its env is no table of texts"),
         ({"type": "http", "url": 1}, "url is no text"),
-        ({"type": "http", "url": "https://a/", "headers": {"A": None}}, "headers are no table"),
+        ({"type": "http", "url": "https://a/", "headers": {"A": None}}, "its headers is no table"),
     ],
 )
 def test_forms_of_a_definition(machine, definition, refused):
     machine.registry(user={"memory": definition})
-    (found,) = machine.found().servers
+    ((found,), _) = machine.found()
     assert refused in found.refused
     assert bool(found.refused) == bool(refused)
 
@@ -125,9 +103,9 @@ def test_forms_of_a_definition(machine, definition, refused):
 def test_a_broken_file_is_one_line(machine, text, problem):
     machine.registry(user={"u": STDIO})
     machine.write(machine.root / ".mcp.json", text)
-    found = machine.found()
-    assert [one.entry.name for one in found.servers] == ["u"]
-    assert found.problems == (f".mcp.json was left out: {problem}",)
+    found, problems = machine.found()
+    assert [one.name for one in found] == ["u"]
+    assert problems == [f".mcp.json was left out: {problem}"]
 
 
 def make_repository(root, *, worktree=None):
@@ -171,62 +149,27 @@ def test_a_file_that_names_another_projects_repository_borrows_none_of_its_serve
 
 
 @pytest.mark.parametrize(
-    "files",
+    ("path", "settings"),
     [
-        {"mcp": {"mcpServers": {"x": STDIO}}},
-        {"manifest": {"name": "notes", "mcpServers": {"x": STDIO}}},
-        {"manifest": {"mcpServers": "./servers.json"}, "servers": {"mcpServers": {"x": STDIO}}},
-        {"manifest": {"mcpServers": ["./servers.json"]}, "servers": {"x": STDIO}},
+        ("managed/managed-settings.json", {"deniedMcpServers": [{"serverName": "x"}]}),
+        ("managed/managed-settings.json", {"allowedMcpServers": []}),
+        ("managed/managed-mcp.json", {}),
+        ("home/.claude/settings.json", {"deniedMcpServers": []}),
     ],
 )
-def test_forms_of_a_plugins_servers(machine, files):
-    place = machine.plugin(**files)
-    machine.enable()
-    (found,) = machine.found().servers
-    assert (found.entry.name, found.entry.origin) == ("plugin:notes:x", Origin.PLUGIN)
-    assert found.entry.extra == {
-        "CLAUDE_PLUGIN_ROOT": str(place),
-        "CLAUDE_PLUGIN_DATA": f"{machine.home}/.claude/plugins/data/notes-market",
-    }
-
-
-@pytest.mark.parametrize(
-    ("user", "project", "install", "expected"),
-    [
-        (True, None, {}, True),
-        (True, False, {}, False),
-        # A cloned project's settings switch on nothing of the user's.
-        (None, True, {}, False),
-        (None, True, {"scope": "project", "projectPath": "here"}, True),
-        (None, None, {"scope": "project", "projectPath": "here"}, False),
-        (True, True, {"scope": "project", "projectPath": "elsewhere"}, False),
-    ],
-)
-def test_plugins_that_are_on(machine, user, project, install, expected):
-    if "projectPath" in install:
-        here = machine.root if install["projectPath"] == "here" else machine.base
-        install = {**install, "projectPath": str(here)}
-    machine.plugin(mcp={"x": STDIO}, install=install)
-    if user is not None:
-        machine.enable(value=user)
-    if project is not None:
-        machine.enable(value=project, path=machine.root / ".claude/settings.json")
-    assert bool(machine.names()) == expected
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({"deniedMcpServers": [{"serverName": "a"}, 7]}, "b"),
-        ({"deniedMcpServers": [{"serverUrl": "https://*.example/*"}]}, "a"),
-        ({"deniedMcpServers": [{"serverCommand": ["mem-server", "--fast"]}]}, "b"),
-        ({"allowedMcpServers": []}, ""),
-        ({"allowedMcpServers": [{"serverName": "a"}, {"serverCommand": ["x"]}]}, ""),
-        ({"allowedMcpServers": [{"serverUrl": "https://memory.example/*"}]}, "b"),
-        ({"allowedMcpServers": "broken"}, "a b"),
-    ],
-)
-def test_what_an_administrator_allows(machine, settings, expected):
+def test_where_somebody_has_made_rules_nothing_registered_is_used(machine, path, settings):
     machine.registry(user={"a": STDIO, "b": HTTP})
-    machine.write(machine.managed / "managed-settings.json", settings)
-    assert " ".join(name for _, name in machine.names()) == expected
+    machine.write(machine.base / path, settings)
+    assert machine.names() == []
+    (problem,) = machine.found()[1]
+    assert "describe yours in [backends.mcp]" in problem
+
+
+def test_what_is_switched_off_in_the_client_is_not_used(machine):
+    machine.registry(user={"a": STDIO, "b": HTTP, "c": HTTP}, disabledMcpServers=["a", 7])
+    off = {"disabledMcpjsonServers": ["c"]}
+    machine.write(machine.root / ".claude/settings.local.json", off)
+    assert [name for _, name in machine.names()] == ["b"]
+    # A clone brings settings as well: they switch off nothing of the user's.
+    machine.write(machine.root / ".claude/settings.json", {"disabledMcpjsonServers": ["b"]})
+    assert [name for _, name in machine.names()] == ["b"]

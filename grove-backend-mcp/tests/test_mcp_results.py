@@ -179,7 +179,7 @@ def test_predicates_of_a_server_decide():
     assert failure_in(said, Write(tool="add", text_refuses=r"^Saved"))
     assert failure_in(said, Write(tool="add", json_absent=("warning",)))
     assert failure_in(result(is_error=True))
-    assert failure_in(result("Entity\x1b[2J not\nfound", is_error=True)) == "Entity[2J not found"
+    assert failure_in(result("Entity not\nfound", is_error=True)) == "Entity not found"
 
 
 def test_the_id_of_what_was_stored_is_found():

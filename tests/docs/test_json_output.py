@@ -62,8 +62,6 @@ def documented():
         title = "grove maintain list" if name == "explained" else "grove maintain"
         found[title] |= {key.replace("going_stale", name, 1) for key in curated}
     found["grove maintain list"] |= found["grove maintain"]
-    mapping = {f"mapping.{key}" for key in found["grove backends mcp map"]}
-    found["grove backends mcp probe"] |= mapping
     session = {key for key in found["grove status"] if key.startswith("session.")}
     found["grove status"] |= {f"live_sessions[].{key.removeprefix('session.')}" for key in session}
     tickets = {key for key in session if key.startswith(("session.ticket.", "session.closed[]."))}

@@ -31,7 +31,6 @@ from grove_core import (
     Receipt,
     ReceiptStatus,
     Synchronised,
-    UnsupportedError,
     best_first,
     check_storable,
     rule_hits,
@@ -48,7 +47,6 @@ _CAPABILITIES: Final = frozenset(
         Capability.SET_STATUS,
         Capability.FILES,
         Capability.CHANGES,
-        Capability.NOTES,
         Capability.SLOW,
         Capability.SYNCHRONISE,
     }
@@ -61,15 +59,15 @@ class McpBackend:
     def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = _NOW) -> None:
         choice = choose(context)
         project, used = project_name(context), choice.used
-        meant = choice.meant.entry.digest if choice.meant is not None else ""
-        paths = Paths(context, meant)
+        digest = used.entry.digest if used is not None else ""
+        paths = Paths(context, digest)
         self._in_hook = context.in_hook
         self._write_until: float | None = None
         self._clock = clock
         self._paths = paths
         self._contents = Contents(paths)
         # Under another name of the project, the server has nothing of it yet.
-        self._journal = Journal(paths.journal, f"{meant}:{project}")
+        self._journal = Journal(paths.journal, f"{digest}:{project}")
         self._remote: RemoteServer | None = None
         if used is not None:
             entry, expected = used.entry, expected_of(context, used.entry, used.profile)
@@ -119,7 +117,7 @@ class McpBackend:
             self._write_until = time.monotonic() + _WRITE_SECONDS
         left = self._write_until - time.monotonic()
         # Somebody waits for all that this process writes, not only for the first of it.
-        why = self._remote.deliver(left).why if left > 0 else "there was no time for it"
+        why = self._remote.deliver(left)[1] if left > 0 else "there was no time for it"
         if not self._remote.waits(learning_id):
             return ""
         return f"it waits for {self._remote.name}: {why or 'it has failed before'}"
@@ -146,9 +144,8 @@ class McpBackend:
         return look_at(self._paths, self._contents, self._journal, self._remote, self._why_none)
 
     def get(self, learning_id: str) -> Learning | None:
-        """Fetch a learning of any status, or a note of others that a search has found."""
-        found = self._contents.get(learning_id)
-        return found or self._contents.notes.state().get(learning_id)
+        """Fetch a learning of any status."""
+        return self._contents.get(learning_id)
 
     def iterate(self) -> Sequence[Learning]:
         """Go through grove's learnings of any status, oldest first."""
@@ -157,10 +154,6 @@ class McpBackend:
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning; the server is told when it is asked next."""
         learning = self._contents.get(learning_id)
-        if learning is None and learning_id in self._contents.notes.state():
-            raise UnsupportedError(
-                f"{learning_id} is somebody else's note on the memory server: change it there"
-            )
         if learning is None:
             raise LearningNotFoundError(
                 f"there is no learning {learning_id} in {self._paths.record}"

@@ -13,9 +13,9 @@ from attrs import evolve
 
 from grove_backend_mcp.client import Connection, Limits, connect
 from grove_backend_mcp.discovery.choose import choose, endpoint_of
-from grove_backend_mcp.mappings.assessment import keep_assessment
+from grove_backend_mcp.mappings.assessment import assessment_of, keep_assessment
 from grove_backend_mcp.mappings.choice import mapping_for
-from grove_backend_mcp.mappings.mapping import KINDS, Operation, ServerMapping, Update, tables_of
+from grove_backend_mcp.mappings.mapping import KINDS, ServerMapping, tables_of
 from grove_backend_mcp.mappings.recogniser import recognise
 from grove_backend_mcp.protocol.memory_server import MemoryServer
 from grove_backend_mcp.protocol.results import Found
@@ -62,7 +62,8 @@ def map_command(
     mapping = mapping_for(tools, server_name)
     mapping = mapping if mapping.profile else recognise(tools, server_name)
     lines = _mapping_lines(mapping, tools, name)
-    _print(mapping_document(mapping), lines, as_json=as_json)
+    document = {"profile": mapping.profile, "mapping": tables_of(mapping)}
+    _print(document, lines, as_json=as_json)
 
 
 @click.command("probe")
@@ -84,7 +85,7 @@ def probe_command(ctx: click.Context, name: str | None, *, as_json: bool) -> Non
         started = round((time.monotonic() - begun) * 1000)
         mapping = mapping_for(tools, connection.server_name, context.settings)
         steps = probe(connection, mapping, now) if mapping.write is not None else []
-        keep_assessment(context, entry, connection, mapping, now, is_probe=True)
+        keep_assessment(context.home, entry.digest, assessment_of(mapping))
         server = {
             "name": entry.name,
             "source": entry.source,
@@ -94,8 +95,13 @@ def probe_command(ctx: click.Context, name: str | None, *, as_json: bool) -> Non
             "tools": [one.name for one in tools],
             "start_milliseconds": started,
         }
-    document = {"server": server, "mapping": mapping_document(mapping), "steps": steps}
-    document["warnings"] = list(connection.warnings)
+    document = {
+        "server": server,
+        "profile": mapping.profile,
+        "mapping": tables_of(mapping),
+        "steps": steps,
+        "warnings": list(connection.warnings),
+    }
     _print(document, _probe_lines(document), as_json=as_json)
     if not steps or any(one["ok"] is False for one in steps):
         ctx.exit(1)
@@ -155,27 +161,6 @@ def read_tool_list(data: bytes) -> tuple[Sequence[Tool], str]:
     return tools, found if isinstance(found, str) else ""
 
 
-def mapping_document(mapping: ServerMapping) -> dict[str, Any]:
-    """Describe a mapping."""
-    found = {name: _described(getattr(mapping, name)) for name in KINDS}
-    return {
-        "profile": mapping.profile,
-        "list": found.pop("listing"),
-        **found,
-        "text_form": mapping.write.text_form if mapping.write else "full",
-        "query_mode": mapping.search.query_mode if mapping.search else "whole",
-    }
-
-
-def _described(operation: Operation | None) -> dict[str, Any] | None:
-    if operation is None:
-        return None
-    document: dict[str, Any] = {"tool": operation.tool, "arguments": dict(operation.arguments)}
-    if isinstance(operation, Update) and operation.then:
-        document["then"] = [_described(one) for one in operation.then]
-    return document
-
-
 def _mapping_lines(
     mapping: ServerMapping, tools: Sequence[Tool], name: str | None
 ) -> Iterator[str]:
@@ -220,9 +205,9 @@ def _probe_lines(document: Mapping[str, Any]) -> Iterator[str]:
         f" {server['protocol']}, {len(server['tools'])} tools, ready after"
         f" {server['start_milliseconds']} ms"
     )
-    yield f"spoken to: {mapping['profile'] or 'as the configuration says'}"
-    for role in ("write", "search", "get", "list", "update", "delete", "setup"):
-        first = mapping[role]
+    yield f"spoken to: {document['profile'] or 'as the configuration says'}"
+    for role in KINDS:
+        first = mapping.get(role)
         calls = [first, *first.get("then", ())] if first else []
         yield f"  {role:<8} {' + '.join(one['tool'] for one in calls) or '-'}"
     if not document["steps"]:

@@ -1,7 +1,6 @@
 """A look at how the backend and its server do, for ``grove backends`` and doctor."""
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grove_backend_mcp.servers import FaultKind, ServerFaultError
@@ -15,10 +14,6 @@ if TYPE_CHECKING:
 _PING_SECONDS: Final = 25.0
 _MOST_WARNINGS: Final = 3
 _LOCAL_FLUSH: Final = "`grove maintain flush` tries again"
-_SHARED: Final = (
-    "the client starts this server as well, and its store may lose what two write at once (grove"
-    " writes again what it sees lost): give grove a store of its own in [backends.mcp], or use HTTP"
-)
 _NO_SERVER: Final = "fix or name one: `grove backends discover` says what is wrong with each"
 _FIXES: Final = {
     FaultKind.NOT_STARTED: "look at how it is written down: `grove backends discover`",
@@ -35,19 +30,19 @@ def look_at(
     paths: Paths, contents: Contents, journal: Journal, remote: "RemoteServer | None", why_none: str
 ) -> Health:
     """Look whether learnings can be recorded, and whether the server answers."""
-    location = str(paths.record)
+    location, record = str(paths.record), paths.record
     try:
         learnings = sum(1 for _ in contents.learnings())
         waiting = len(list(remote.waiting() if remote else journal.undelivered()))
         unreadable = contents.record.since("").unreadable
+        confined(record, paths.root)
     except StorageError as error:
         return Health(ok=False, detail=str(error), location=location)
-    if not _is_writable(paths.record, paths.root):
-        return Health(ok=False, detail=f"{paths.record} cannot be written", location=location)
+    place = next(one for one in (record, *record.parents) if one.exists())
+    if not os.access(place, os.W_OK):
+        return Health(ok=False, detail=f"{record} cannot be written", location=location)
     held = f"learnings: {learnings}" + (f", waiting: {waiting}" if waiting else "")
-    held += (
-        f"; lines of {paths.record.name} that cannot be read: {unreadable}" if unreadable else ""
-    )
+    held += f"; lines of {record.name} that cannot be read: {unreadable}" if unreadable else ""
     if remote is None:
         return Health(ok=True, detail=f"{held}; {why_none}", location=location, fix=_NO_SERVER)
     detail, fix = _asked(remote)
@@ -67,16 +62,4 @@ def _asked(remote: "RemoteServer") -> tuple[str, str]:
         kind = fault.kind.value
         return f"{remote.name} {said if said.startswith(kind) else f'{kind}: {said}'}", fix
     remote.connection.has_worked()
-    return f"{remote.name} works ({spoken})", _SHARED if remote.connection.loses_writes else ""
-
-
-def _is_writable(path: Path, root: Path) -> bool:
-    """Return whether a file could be appended to, or made, without leaving the project."""
-    try:
-        path = Path(confined(path, root))
-    except StorageError:
-        return False
-    if path.exists():
-        return path.is_file() and os.access(path, os.W_OK)
-    parent = path.parent if path.parent.exists() else root
-    return parent.is_dir() and os.access(parent, os.W_OK)
+    return f"{remote.name} works ({spoken})", ""

@@ -1,15 +1,11 @@
 """What a server has found, as hits: resolved to what is known here, and assessed by its status."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-from attrs import evolve
+from typing import TYPE_CHECKING, Final
 
 from grove_backend_mcp.protocol.query import whole_query
 from grove_backend_mcp.sync.record import Contents
-from grove_core import Category, Confidence, Hit, Learning, Query, rule_relevance
+from grove_core import Hit, Learning, Query, rule_relevance
 
 if TYPE_CHECKING:
     from grove_backend_mcp.protocol.results import Found
@@ -19,39 +15,24 @@ _FIRST_BY_MEANING: Final = 0.2
 # Below it lies what servers give to anything: a distance of 1.5 between vectors of length 1.
 _LEAST_GIVEN: Final = 0.4
 _STEP: Final = 0.9
-_SUMMARY_LENGTH: Final = 200
-_DIGEST_LENGTH: Final = 10
-
-
-class Known(NamedTuple):
-    """What a server has found."""
-
-    hits: Sequence[Hit]
-    others: Sequence[Learning]
-    notes: Sequence[Learning]
 
 
 def hits_of(
-    found: Sequence["Found"], query: Query, contents: Contents, project: str, now: datetime
-) -> Known:
-    """Resolve what a server has found."""
+    found: Sequence["Found"], query: Query, contents: Contents, project: str
+) -> tuple[Sequence[Hit], Sequence[Learning]]:
+    """Resolve what a server has found; return as well what others have written of it."""
     assessed: list[tuple[Hit, bool]] = []
-    others, notes, recorded = list[Learning](), list[Learning](), contents.record.state()
+    others, recorded = list[Learning](), contents.record.state()
     words = whole_query(query).casefold().split()
     for rank, one in enumerate(found):
         known = contents.get(one.learning_id) if one.learning_id else None
         if known is not None:
             assessed.append(_hit(query, words, known, one, rank))
-        elif one.learning_id is None:
-            note = _note_of(one, now)
-            notes.append(note)
-            hit, fits = _hit(query, words, note, one, rank)
-            assessed.append((evolve(hit, complete=False), fits))
         elif one.learning is not None and one.project == project:
             others.append(one.learning)
             assessed.append(_hit(query, words, recorded.now(one.learning), one, rank))
     end = max((place for place, (_, fits) in enumerate(assessed, start=1) if fits), default=0)
-    return Known([hit for hit, _ in assessed[:end]], others, notes)
+    return [hit for hit, _ in assessed[:end]], others
 
 
 def _hit(
@@ -68,18 +49,3 @@ def _hit(
         fits = any(word in text for word in words)
         relevance, reasons = _FIRST_BY_MEANING * _STEP**rank, (_BY_MEANING,)
     return Hit(learning=learning, relevance=relevance, reasons=reasons), fits
-
-
-def _note_of(found: "Found", now: datetime) -> Learning:
-    """Make a partial learning of what somebody else has written."""
-    digest = hashlib.sha256(found.text.encode("utf-8", "replace")).hexdigest()
-    summary = next((line for line in found.text.split("\n") if line.strip()), "")
-    return Learning(
-        id=f"mcp-{digest[:_DIGEST_LENGTH]}",
-        category=Category.DOMAIN,
-        summary=summary.strip()[:_SUMMARY_LENGTH],
-        detail=found.text,
-        session_id="",
-        timestamp=now.replace(microsecond=0),
-        confidence=Confidence.MEDIUM,
-    )

@@ -1,8 +1,7 @@
 """What grove learns from this plugin; everything else is imported when it is used."""
 
-import os
 from collections.abc import Sequence
-from typing import Final
+from pathlib import Path
 
 from grove_backend_mcp.settings import McpSettings
 from grove_core import (
@@ -16,24 +15,14 @@ from grove_core import (
     hookimpl,
 )
 
-_PLACES_OF_ADMINISTRATORS: Final = ("/etc/claude-code", "/Library/Application Support/ClaudeCode")
-
 
 def may_be_a_server(context: BackendContext) -> bool:
     """Return whether a server may be written down anywhere."""
     settings = context.settings
     if settings is None or settings.server or settings.command or settings.url:
         return True
-    home = context.environment.get("HOME", "")
-    moved = context.environment.get("CLAUDE_CONFIG_DIR", "")
-    directory = moved or f"{home}/.claude"
-    places = (
-        f"{moved or home}/.claude.json",
-        f"{directory}/plugins/installed_plugins.json",
-        os.path.join(context.root, ".mcp.json"),  # noqa: PTH118 - every prompt may ask
-        *_PLACES_OF_ADMINISTRATORS,
-    )
-    return any(map(os.path.exists, places))
+    home = context.environment.get("CLAUDE_CONFIG_DIR") or context.environment.get("HOME", "")
+    return (context.root / ".mcp.json").exists() or Path(home, ".claude.json").exists()
 
 
 grove_api = 2
@@ -78,11 +67,13 @@ def _detect(context: BackendContext) -> Detection | None:
     from grove_backend_mcp.discovery.choose import choose
 
     choice = choose(context)
-    if choice.used is not None:
-        entry = choice.used.entry
-        marker = f"{entry.source}: {entry.name}"
-        return Detection(marker=marker, note=f"found the memory server {entry.name}")
-    if record.is_file() or (choice.is_configured and choice.meant is not None):
+    if (used := choice.used) is not None:
+        entry = used.entry
+        if used.is_usable or choice.is_configured or record.is_file():
+            note = f"found the memory server {entry.name}"
+            note += "" if used.is_usable else f"; what is written waits for it: {used.why}"
+            return Detection(marker=f"{entry.source}: {entry.name}", note=note)
+    if record.is_file():
         note = f"{record.name} is read, and what is written waits for a server; {choice.why_none}"
         return Detection(marker=str(record), note=note)
     if choice.candidates or choice.problems:

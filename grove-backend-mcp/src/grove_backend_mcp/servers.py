@@ -21,8 +21,6 @@ class Origin(Enum):
     """In the project's ``.mcp.json``, which may be a stranger's."""
     USER = "user"
     """With the client, by the user."""
-    PLUGIN = "plugin"
-    """By a plugin of the client."""
 
 
 _DIGEST_LENGTH: Final = 16
@@ -40,24 +38,22 @@ class ServerEntry:
     env: Mapping[str, str] = field(factory=dict)
     url: str = ""
     headers: Mapping[str, str] = field(factory=dict)
-    extra: Mapping[str, str] = field(factory=dict)
+    refused: str = ""
+    """Why it cannot be used whatever it is."""
 
     @property
     def described(self) -> str:
         """Where it is written down, and how one talks to it."""
-        return f"{self.source} ({self.origin.value}, {self._transport})"
-
-    @property
-    def _transport(self) -> str:
-        return "http" if self.url else "stdio"
+        return f"{self.source} ({self.origin.value}, {'http' if self.url else 'stdio'})"
 
     @property
     def digest(self) -> str:
         """What tells it from every other server: a digest of all that it is reached by."""
         import hashlib  # it loads OpenSSL, and most starts of a session need no digest
 
-        parts = [self._transport, self.command, list(self.args), dict(self.env), self.url]
-        text = json.dumps([*parts, dict(self.headers), dict(self.extra)], sort_keys=True)
+        # The last of these were what a plugin of the client added, in version 0.1.
+        parts = ["http" if self.url else "stdio", self.command, list(self.args), dict(self.env)]
+        text = json.dumps([*parts, self.url, dict(self.headers), {}], sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
 
 

@@ -63,8 +63,6 @@ def option_values(args: Sequence[str]) -> Iterator[str]:
 _LEAST_SECONDS: Final = 0.1
 _MOST_SECONDS: Final = 600.0
 _PROJECT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
-_NO_PROFILES: Final = frozenset({"auto", "none"})
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _check_secrets(_: object, attribute: "Attribute[Any]", value: Mapping[str, str]) -> None:
@@ -89,12 +87,6 @@ def _check_args(_: object, attribute: "Attribute[Any]", value: Sequence[str]) ->
         )
 
 
-def _check_names(_: object, attribute: "Attribute[Any]", value: Sequence[str]) -> None:
-    for name in value:
-        if not _VARIABLE.fullmatch(name):
-            raise ValueError(f"{attribute.name} must hold names of variables, not {name!r}")
-
-
 def _check_seconds(_: object, attribute: "Attribute[Any]", value: float) -> None:
     if not _LEAST_SECONDS <= value <= _MOST_SECONDS:
         raise ValueError(
@@ -108,16 +100,6 @@ def _check_project(_: object, attribute: "Attribute[Any]", value: str) -> None:
             f'{attribute.name} must be letters, digits, ".", "_", "-" and "/", at most 100 of them,'
             f' without "..", not {value[:60]!r}'
         )
-
-
-def _check_profile(_: object, attribute: "Attribute[Any]", value: str) -> None:
-    if value not in _NO_PROFILES:
-        # The profiles are not loaded by hooks where there is nothing to compare.
-        from grove_backend_mcp.mappings.choice import unknown_profile
-
-        said = unknown_profile(value)
-        if said:
-            raise ValueError(f"{attribute.name} is unknown: {said}")
 
 
 def _check_call(_: object, attribute: "Attribute[Any]", value: Mapping[str, Any]) -> None:
@@ -147,10 +129,6 @@ class McpSettings:
     headers: Mapping[str, str] = field(
         factory=dict, metadata=TRUSTED_ONLY, validator=_check_secrets
     )
-    pass_environment: tuple[str, ...] = field(
-        default=(), metadata=TRUSTED_ONLY, validator=_check_names
-    )
-    profile: str = field(default="auto", validator=_check_profile)
     project: str = field(default="", metadata=TRUSTED_ALONE, validator=_check_project)
     connect_seconds: float = field(default=20.0, validator=_check_seconds)
     call_seconds: float = field(default=30.0, validator=_check_seconds)

@@ -42,7 +42,7 @@ class Reporter:
     def __init__(self, name: str = "", secrets: Sequence[str] = ()) -> None:
         self._name = name
         self._warnings: dict[str, None] = {}
-        wanted = {form for one in secrets if len(one) >= _SHORTEST_SECRET for form in _forms(one)}
+        wanted = {form for one in secrets for form in _forms(one) if len(form) >= _SHORTEST_SECRET}
         # The longest first: one may stand within another.
         words = [re.escape(one) for one in sorted(wanted, key=len, reverse=True)]
         self._secret = re.compile("|".join(words)) if words else None
@@ -57,17 +57,13 @@ class Reporter:
         if len(self._warnings) < _MOST_WARNINGS:
             self._warnings[self.line(text)] = None
 
-    def mask(self, text: str) -> str:
-        """Put asterisks in the place of secrets."""
-        return text if self._secret is None else self._secret.sub(_MASK, text)
-
     def line(self, text: str) -> str:
         """Make one short visible line without secrets."""
-        # Masked before it is cut: half a secret is not known for one.
-        plain = _ESCAPE_SEQUENCE.sub(" ", self.mask(text)[: _LONGEST_LINE * 20])
-        visible = "".join(map(_shown, plain))
-        # What was hidden between the letters of a secret is gone now.
-        whole = self.mask(" ".join(visible.split()))
+        plain = _ESCAPE_SEQUENCE.sub(" ", text[: _LONGEST_LINE * 20])
+        visible = " ".join("".join(map(_shown, plain)).split())
+        # Masked when nothing is hidden between its letters any more, and before it is cut: half a
+        # secret is not known for one.
+        whole = visible if self._secret is None else self._secret.sub(_MASK, visible)
         return whole if len(whole) <= _LONGEST_LINE else whole[: _LONGEST_LINE - 1].rstrip() + "…"
 
     @contextmanager
@@ -85,9 +81,9 @@ class Reporter:
 
 
 def _forms(secret: str) -> set[str]:
-    """How a secret may stand in a text: as it is, and as JSON writes it."""
+    """How a secret may stand in a line: as it is, a line of it, and as JSON writes it."""
     escaped = {json.dumps(secret, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
-    return {secret, *escaped, *(one.replace("/", "\\/") for one in escaped)}
+    return {*secret.splitlines(), *escaped, *(one.replace("/", "\\/") for one in escaped)}
 
 
 def _shown(character: str) -> str:

@@ -97,10 +97,6 @@ class Connection:
                 ) from None
             return tool_result(as_object(result, f"a call of {tool}"), self._reporter)
 
-    def shown(self, text: str) -> str:
-        """Return a text as people may see it: what must not be shown is masked."""
-        return self._reporter.mask(text)
-
     def _ask(
         self, method: str, params: Mapping[str, Any], deadline: float, *, acts: bool = False
     ) -> object:

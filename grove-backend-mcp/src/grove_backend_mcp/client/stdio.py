@@ -183,7 +183,7 @@ class StdioTransport:
         return ServerFaultError(FaultKind.EXITED, how + self._last_error(), is_unclear=True)
 
     def _last_error(self) -> str:
-        lines = self._reporter.mask(self._errors.decode("utf-8", "replace")).strip().splitlines()
+        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
         return f": {lines[-1].strip()}" if lines else ""
 
     def _read_lines(self, stream: IO[bytes]) -> None:

@@ -1,16 +1,14 @@
 """Which server is used, and why the others are not."""
 
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from attrs import evolve, frozen
 
-from grove_backend_mcp.discovery.references import SLOW_RUNNERS, resolve
-from grove_backend_mcp.discovery.registrations import Registered, read_registrations
+from grove_backend_mcp.discovery.references import resolve
+from grove_backend_mcp.discovery.registrations import read_registrations
 from grove_backend_mcp.mappings.assessment import load_assessment
 from grove_backend_mcp.servers import Endpoint, Origin, ServerEntry, ServerFaultError
 from grove_backend_mcp.settings import McpSettings
@@ -20,34 +18,25 @@ CONFIGURED_NAME: Final = "backends.mcp"
 """What the server is called that the configuration itself describes."""
 
 _BROKEN: Final = "the section [backends.mcp] cannot be used: `grove config validate` says why"
-_NOBODY: Final = (
-    "[backends.mcp] server: no server {!r} is registered with the client: `grove backends discover`"
-    " lists those that are"
-)
 _PACKAGES: Final = (
     re.compile(r".*/node_modules/((?:@[^/]+/)?[^/]+)(/.*)?", re.DOTALL),
     re.compile(r"(@[^@/]+/[^@/]+)(@.*)?"),
     re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(\[[^\]]*\])?(([@=<>~!]).*)?"),
 )
 _LONGEST_WORD: Final = 1024
-_PROJECT_DIRECTORY: Final = re.compile(r"\$\{CLAUDE_PROJECT_DIR(?::-[^}]*)?\}")
-_CODE_SUFFIXES: Final = frozenset(".cjs .js .jar .lua .mjs .php .pl .py .pyz .rb .sh .ts".split())
 
 
 @frozen(kw_only=True)
 class Candidate:
-    """A server, and whether it can be used.
-
-    ``is_meant``: it is known, and nothing names another one; so it is used where it can be reached.
-    """
+    """A server, and whether it is used; one that is may be out of reach just now."""
 
     entry: ServerEntry
     why: str
-    usable: bool = False
-    is_used: bool = False
     profile: str | None = None
     may_be_probed: bool = False
     is_meant: bool = False
+    is_used: bool = False
+    is_usable: bool = False
 
 
 @frozen(kw_only=True)
@@ -64,17 +53,11 @@ class Choice:
         return next((one for one in self.candidates if one.is_used), None)
 
     @property
-    def meant(self) -> Candidate | None:
-        """The server that is used, or would be if it could be reached just now."""
-        meant = (one for one in self.candidates if one.is_meant and one.may_be_probed)
-        return self.used or next(meant, None)
-
-    @property
     def why_none(self) -> str:
         """Why no server is used, and what helps; of little meaning where one is."""
         if self.problems:
             return self.problems[0]
-        for one in sorted(self.candidates, key=lambda one: not one.is_meant):
+        for one in self.candidates:
             return f"the server {one.entry.name} ({one.entry.source}) cannot be used: {one.why}"
         return "no memory server is written down: `grove backends discover` says where one can be"
 
@@ -85,16 +68,13 @@ def choose(context: BackendContext) -> Choice:
     # With a section that cannot be used, another server than the one in it may be meant least.
     if not isinstance(settings, McpSettings):
         return Choice(problems=(_BROKEN,))
+    found: Sequence[Candidate]
     problems: Sequence[str] = ()
     if settings.command or settings.url:
         found = [_configured(context, settings)]
     else:
-        registered = read_registrations(context)
-        found = _registered(context, settings, registered.servers)
-        problems = registered.problems
-        if settings.server and not any(one.entry.name == settings.server for one in found):
-            problems = (*problems, _NOBODY.format(settings.server))
-    first = next((one for one in found if one.usable), None)
+        found, problems = _registered(context, settings)
+    first = next((one for one in found if one.is_meant), None)
     return Choice(
         candidates=[evolve(one, is_used=one is first) for one in found],
         problems=problems,
@@ -104,9 +84,7 @@ def choose(context: BackendContext) -> Choice:
 
 def endpoint_of(context: BackendContext, entry: ServerEntry) -> Endpoint:
     """Work out how a server is reached from here."""
-    settings = context.settings
-    passed = settings.pass_environment if isinstance(settings, McpSettings) else ()
-    return resolve(entry, context.environment, context.root, passed)
+    return resolve(entry, context.environment, context.root)
 
 
 def _configured(context: BackendContext, settings: McpSettings) -> Candidate:
@@ -122,61 +100,61 @@ def _configured(context: BackendContext, settings: McpSettings) -> Candidate:
     )
     if settings.command and settings.url:
         return Candidate(entry=entry, why="it has a command and a url: keep one of them")
-    reason, profile = _known(context, settings, entry) or ("configured", None)
-    return _reachable(context, entry, reason, profile)
+    return _meant(context, entry, *(_known(context, settings, entry) or ("configured", None)))
 
 
 def _registered(
-    context: BackendContext, settings: McpSettings, servers: Sequence[Registered]
-) -> list[Candidate]:
-    candidates: list[Candidate] = []
-    taken: dict[str, str] = {}
-    for entry, why in servers:
-        refused = why
+    context: BackendContext, settings: McpSettings
+) -> tuple[Sequence[Candidate], Sequence[str]]:
+    servers, problems = read_registrations(context)
+    found, taken = list[Candidate](), dict[str, str]()
+    for entry in servers:
         is_agreed = entry.origin is not Origin.PROJECT or _is_trusted(context, entry)
-        if entry.name in taken:
-            refused = f"hidden by the one of the same name in {taken[entry.name]}"
-        elif is_agreed and not refused:
-            taken[entry.name] = entry.source
-        if refused:
-            candidates.append(Candidate(entry=entry, why=refused))
+        if entry.refused:
+            found.append(Candidate(entry=entry, why=entry.refused))
+        elif entry.name in taken:
+            why = f"hidden by the one of the same name in {taken[entry.name]}"
+            found.append(Candidate(entry=entry, why=why))
         else:
-            candidates.append(_candidate(context, settings, entry, is_agreed=is_agreed))
-    return candidates
+            taken |= {entry.name: entry.source} if is_agreed else {}
+            found.append(_candidate(context, settings, entry, is_agreed=is_agreed))
+    if settings.server and not any(one.entry.name == settings.server for one in found):
+        nobody = (
+            f"[backends.mcp] server: no server {settings.server!r} is registered with the client:"
+            " `grove backends discover` lists those that are"
+        )
+        problems = (*problems, nobody)
+    return found, problems
 
 
 def _candidate(
     context: BackendContext, settings: McpSettings, entry: ServerEntry, *, is_agreed: bool
 ) -> Candidate:
     known = _known(context, settings, entry)
-    reason, profile = known or ("", None)
-    is_named = settings.server in {"", entry.name}
-    if not is_named:
+    if settings.server not in ("", entry.name):
         why = f"[backends.mcp] names another server, {settings.server}"
     elif known is None:
         why = _why_unknown(context, entry)
     elif not is_agreed:
-        why = f"{reason}; the project asks for it: `grove trust` shows it and lets you agree"
+        why = f"{known[0]}; the project asks for it: `grove trust` shows it and lets you agree"
     else:
-        return _reachable(context, entry, reason, profile)
-    is_meant = known is not None and is_named
-    return Candidate(
-        entry=entry, why=why, profile=profile, may_be_probed=is_agreed, is_meant=is_meant
-    )
+        return _meant(context, entry, *known)
+    return Candidate(entry=entry, why=why, may_be_probed=is_agreed)
 
 
-def _reachable(
-    context: BackendContext, entry: ServerEntry, reason: str, profile: str | None
-) -> Candidate:
-    runner, usable = entry.command.rpartition("/")[2], True
-    if runner in SLOW_RUNNERS:
-        reason += f"; {runner} is slow to start and may fetch the package anew: install it"
+def _meant(context: BackendContext, entry: ServerEntry, why: str, profile: str | None) -> Candidate:
+    is_usable = True
     try:
         endpoint_of(context, entry)
-    except ServerFaultError as error:
-        usable, reason = False, error.detail
+    except ServerFaultError as fault:
+        is_usable, why = False, fault.detail
     return Candidate(
-        entry=entry, usable=usable, why=reason, profile=profile, may_be_probed=True, is_meant=True
+        entry=entry,
+        why=why,
+        profile=profile,
+        may_be_probed=True,
+        is_meant=True,
+        is_usable=is_usable,
     )
 
 
@@ -186,9 +164,7 @@ def _known(
     """Find what speaks for a server without asking it, and its profile."""
     assessment = load_assessment(context.home, entry.digest)
     if assessment is not None and assessment.has_write:
-        does = "stores and finds" if assessment.abilities.searches else "stores"
-        day = f"{assessment.checked_at:%Y-%m-%d}"
-        return f"{does} learnings, as was found on {day}", assessment.profile
+        return "its tools are known", assessment.profile
     # A server that had no tools for once is still the one that its package says.
     for name in () if entry.url else _names_in(entry):
         from grove_backend_mcp.mappings.choice import profile_of_package
@@ -213,33 +189,34 @@ def _names_in(entry: ServerEntry) -> Iterator[str]:
 
 
 def _why_unknown(context: BackendContext, entry: ServerEntry) -> str:
-    assessment = load_assessment(context.home, entry.digest)
-    if assessment is not None:
-        day = f"{assessment.checked_at:%Y-%m-%d}"
+    if load_assessment(context.home, entry.digest) is not None:
         return (
-            f"no tool that stores learnings was known on {day}: `grove backends mcp map"
-            f" {entry.name}` writes a mapping, and `grove backends mcp probe` tries it"
+            f"no tool that stores learnings is known: `grove backends mcp map {entry.name}` writes"
+            " a mapping, and `grove backends mcp probe` tries it"
         )
     if entry.origin is Origin.PROJECT:
-        return (
-            f"not known: set backends.mcp.server to {entry.name!r} and agree with `grove trust` to"
-            " have it used"
-        )
+        return f"not known: set backends.mcp.server to {entry.name!r}, and agree with `grove trust`"
     return f"not known: `grove backends mcp probe {entry.name}` asks it"
 
 
 def discovered(context: BackendContext) -> Sequence[Discovered]:
     """List the servers that were found; nothing is started."""
     choice = choose(context)
-    rows = [
-        (one.entry.name, one.entry.described, one.usable, one.is_used, one.why)
+    found = [
+        Discovered(
+            name=one.entry.name,
+            source=one.entry.described,
+            usable=one.is_usable,
+            used=one.is_used,
+            why=one.why,
+        )
         for one in choice.candidates
     ]
-    rows += [("-", "-", False, False, problem) for problem in choice.problems]
-    return [
-        Discovered(name=name, source=source, usable=usable, used=used, why=why)
-        for name, source, usable, used, why in rows
-    ]
+    return [*found, *(_problem(one) for one in choice.problems)]
+
+
+def _problem(why: str) -> Discovered:
+    return Discovered(name="-", source="-", usable=False, used=False, why=why)
 
 
 def trust_requests(context: BackendContext) -> Sequence[TrustRequest]:
@@ -248,47 +225,19 @@ def trust_requests(context: BackendContext) -> Sequence[TrustRequest]:
     if not isinstance(settings, McpSettings) or settings.command or settings.url:
         return []
     return [
-        trust_request(one.entry, context.root)
-        for one in read_registrations(context).servers
-        if one.entry.origin is Origin.PROJECT
-        and not one.refused
-        and _known(context, settings, one.entry) is not None
+        trust_request(one)
+        for one in read_registrations(context)[0]
+        if one.origin is Origin.PROJECT and not one.refused and _known(context, settings, one)
     ]
 
 
 def _is_trusted(context: BackendContext, entry: ServerEntry) -> bool:
-    return bool(context.trusted) and trust_request(entry, context.root).digest in context.trusted
+    return bool(context.trusted) and trust_request(entry).digest in context.trusted
 
 
-def trust_request(entry: ServerEntry, root: Path) -> TrustRequest:
+def trust_request(entry: ServerEntry) -> TrustRequest:
     """Return what a project asks to be started or reached."""
-    said = {
-        "url": entry.url,
-        "headers": dict(entry.headers),
-        "command": entry.command,
-        "args": list(entry.args),
-        "env": dict(entry.env),
-        "files": _files_of_project(entry, root),
-    }
-    said = {key: value for key, value in said.items() if value}
+    names = ("url", "headers", "command", "args", "env")
+    said = {name: value for name in names if (value := getattr(entry, name))}
     content = json.dumps(said, ensure_ascii=False, sort_keys=True)
     return TrustRequest(subject=f"MCP server {entry.name}", source=entry.source, content=content)
-
-
-def _files_of_project(entry: ServerEntry, root: Path) -> dict[str, str]:
-    """Return digests of the programs in the project that a server's words name."""
-    import hashlib  # it loads OpenSSL, and few projects have such a file
-
-    found: dict[str, str] = {}
-    for place, word in enumerate((entry.command, *entry.args)):
-        # An option may name one as well: --require=./hook.js
-        path = root / _PROJECT_DIRECTORY.sub(lambda _: str(root), word.rpartition("=")[2])
-        try:
-            if not path.is_file() or not path.resolve().is_relative_to(root.resolve()):
-                continue
-            if place == 0 or os.access(path, os.X_OK) or path.suffix in _CODE_SUFFIXES:
-                with path.open("rb") as file:
-                    found[word] = f"sha256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
-        except (OSError, ValueError):
-            continue
-    return found

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -9,23 +10,18 @@ from typing import Final
 from grove_backend_mcp.servers import Endpoint, FaultKind, Origin, ServerEntry, ServerFaultError
 from grove_backend_mcp.settings import REFERENCE, option_values, referred_to, says_secret
 
-SLOW_RUNNERS: Final = frozenset("bunx npx pipx pnpx uvx".split())
-"""Programs that look a package up, and may fetch it, each time they start a server."""
-
 _HANDED_ON: Final = frozenset(
-    "HOME LANG LOGNAME PATH TMPDIR USER"
+    "CLAUDE_PROJECT_DIR HOME LANG LOGNAME PATH TMPDIR USER"
     " XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME"
     " HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy"
     " NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE"
     " NPM_CONFIG_CACHE NPM_CONFIG_REGISTRY NPM_CONFIG_USERCONFIG npm_config_cache"
     " npm_config_registry npm_config_userconfig UV_CACHE_DIR UV_DEFAULT_INDEX UV_INDEX_URL".split()
 )
-# What everybody knows of a machine: masking it would only make messages unreadable.
-_KNOWN: Final = frozenset("HOME LANG LOGNAME PATH PWD SHELL TMPDIR USER".split())
-_SHORTEST_SECRET: Final = 4
-_CREDENTIALS: Final = re.compile(r"(?i)\b(?:basic|bearer|token)\s+(\S+)")
-_PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
-_QUERY: Final = re.compile(r"[?&]([^=&\s]+)=([^&\s]*)")
+_IN_TEXTS: Final = re.compile(
+    r"(?i)\b(?:basic|bearer|token)\s+(\S+)|://[^/\s:@]*:([^/\s@]+)@"
+    r"|[?&][^=&\s]*(?:auth|key|password|secret|token)[^=&\s]*=([^&\s]+)"
+)
 _OF_THE_PROJECT: Final = frozenset((Origin.LOCAL, Origin.PROJECT))
 _PROJECT_VARIABLE: Final = "CLAUDE_PROJECT_DIR"
 _LOOPBACK: Final = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|::1")
@@ -51,17 +47,10 @@ def expand(text: str, environment: Mapping[str, str]) -> str:
     return REFERENCE.sub(value, text)
 
 
-def resolve(
-    entry: ServerEntry,
-    environment: Mapping[str, str],
-    root: Path,
-    pass_environment: Sequence[str] = (),
-) -> Endpoint:
+def resolve(entry: ServerEntry, environment: Mapping[str, str], root: Path) -> Endpoint:
     """Work out how a server is reached; nothing is started."""
-    known = {**environment, **entry.extra, _PROJECT_VARIABLE: os.fspath(root)}
-    if entry.url:
-        return _resolve_address(entry, known)
-    return _resolve_program(entry, known, root, pass_environment)
+    known = {**environment, _PROJECT_VARIABLE: os.fspath(root)}
+    return _resolve_address(entry, known) if entry.url else _resolve_program(entry, known, root)
 
 
 def _resolve_address(entry: ServerEntry, known: Mapping[str, str]) -> Endpoint:
@@ -74,8 +63,7 @@ def _resolve_address(entry: ServerEntry, known: Mapping[str, str]) -> Endpoint:
                 FaultKind.REFUSED, f"the header {name!r} holds what no header may, a line end say"
             )
     named = [value for name, value in headers.items() if says_secret(name)]
-    written = (entry.url, *entry.headers.values())
-    secrets = _secrets(written, known, named, (url, *headers.values()))
+    secrets = _secrets(named, (entry.url, *entry.headers.values()), known, (url, *headers.values()))
     return Endpoint(name=entry.name, url=url, headers=headers, secrets=secrets)
 
 
@@ -105,35 +93,30 @@ def _check_address(url: str) -> None:
     raise ServerFaultError(FaultKind.REFUSED, why)
 
 
-def _resolve_program(
-    entry: ServerEntry, known: Mapping[str, str], root: Path, pass_environment: Sequence[str]
-) -> Endpoint:
+def _resolve_program(entry: ServerEntry, known: Mapping[str, str], root: Path) -> Endpoint:
     env = {name: expand(value, known) for name, value in entry.env.items()}
-    wanted = _HANDED_ON.union(pass_environment, entry.extra, (_PROJECT_VARIABLE,))
     child = {
-        name: value for name, value in known.items() if name in wanted or name.startswith("LC_")
+        name: value for name, value in known.items() if name in _HANDED_ON or name.startswith("LC_")
     } | env
-    command, *args = [expand(each, known) for each in (entry.command, *entry.args)]
+    cwd, command, *args = (
+        os.fspath(root),
+        *(expand(one, known) for one in (entry.command, *entry.args)),
+    )
     if entry.origin not in _OF_THE_PROJECT:
         # What would be found in the project is left out, such as ``.`` and ``node_modules/.bin``.
         places = child.get("PATH", os.defpath).split(os.pathsep)
         outside = (one for one in places if one.startswith("/") and not _is_inside(one, root))
         child["PATH"] = os.pathsep.join(outside)
-    words = (_find_program(entry, command, child.get("PATH", ""), root), *args)
-    cwd = os.fspath(root)
-    if entry.origin not in _OF_THE_PROJECT:
         home = child.get("HOME", "")
         cwd = home if os.path.isdir(home) and not _is_inside(home, root) else "/"  # noqa: PTH112
-    named = [value for name, value in env.items() if says_secret(name)]
-    named += [child[name] for name in pass_environment if name in child and name not in _KNOWN]
-    named += option_values(args)
+    named = [value for name, value in env.items() if says_secret(name)] + [*option_values(args)]
     written = (entry.command, *entry.args, *entry.env.values())
     return Endpoint(
         name=entry.name,
-        words=words,
+        words=(_find_program(entry, command, child.get("PATH", ""), root), *args),
         environment=child,
         cwd=cwd,
-        secrets=_secrets(written, known, named, (*args, *child.values())),
+        secrets=_secrets(named, written, known, (*args, *child.values())),
     )
 
 
@@ -144,16 +127,15 @@ def _find_program(entry: ServerEntry, command: str, path: str, root: Path) -> st
             FaultKind.NOT_STARTED,
             f"its program {command!r} would be the project's: write its absolute path",
         )
-    places = [str(root)] if "/" in command else [each for each in path.split(os.pathsep) if each]
-    for place in places if command and "\0" not in command else ():
-        found = os.path.abspath(os.path.join(place, command))  # noqa: PTH100, PTH118 - links stay
-        is_ours = is_of_project or command.startswith("/") or not _is_inside(found, root)
-        if is_ours and os.path.isfile(found) and os.access(found, os.X_OK):  # noqa: PTH113
-            return found
-    raise ServerFaultError(
-        FaultKind.NOT_STARTED,
-        f"its program {entry.command!r} is not there: install it, or write its absolute path",
-    )
+    place = os.path.join(root, command) if "/" in command else command  # noqa: PTH118
+    found = shutil.which(place, path=path)
+    is_ours = is_of_project or command.startswith("/")
+    if found is None or (not is_ours and _is_inside(found, root)):
+        raise ServerFaultError(
+            FaultKind.NOT_STARTED,
+            f"its program {entry.command!r} is not there: install it, or write its absolute path",
+        )
+    return os.path.abspath(found)  # noqa: PTH100 - links stay
 
 
 def _is_inside(path: str, root: Path) -> bool:
@@ -161,22 +143,16 @@ def _is_inside(path: str, root: Path) -> bool:
 
 
 def _secrets(
-    written: Iterable[str], known: Mapping[str, str], named: Sequence[str], texts: Sequence[str]
+    named: Sequence[str], written: Iterable[str], known: Mapping[str, str], texts: Iterable[str]
 ) -> tuple[str, ...]:
     """Collect what must not be shown: what its name or its place says is secret."""
     from urllib.parse import unquote
 
-    names = (name for text in written for name in referred_to(text))
-    found = [*named, *(known[name] for name in names if name in known and says_secret(name))]
-    found += [credentials[1] for text in texts for credentials in _CREDENTIALS.finditer(text)]
-    in_queries = (pair for text in texts if "://" in text for pair in _QUERY.findall(text))
-    found += [unquote(value) for name, value in in_queries if says_secret(name)]
-    found += [text for text in texts if _PASSWORD.search(text)]
-    # Of "Bearer abc", a server may repeat the part alone.
-    parts = [word for value in found for word in value.split(" ")[1:]]
-    passwords = [one for value in found for one in _PASSWORD.findall(value)]
-    whole = {*found, *parts, *passwords, *map(unquote, passwords)}
-    # The longest first, so that masking one leaves nothing of another behind.
-    return tuple(
-        sorted((one for one in whole if len(one) >= _SHORTEST_SECRET), key=len, reverse=True)
-    )
+    names = (name for text in written for name in referred_to(text) if says_secret(name))
+    found = [*named, *(known[name] for name in names if name in known)]
+    found += [
+        match[match.lastindex or 0]
+        for text in (*named, *texts)
+        for match in _IN_TEXTS.finditer(text)
+    ]
+    return tuple(dict.fromkeys((*found, *map(unquote, found))))

@@ -2,23 +2,17 @@
 
 import json
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from attrs import asdict, evolve, field, frozen
-from attrs.validators import instance_of, optional
-
 from grove_backend_mcp.servers import ServerEntry
-from grove_core import BackendContext, StorageError, format_instant, parse_instant, replace_text
+from grove_core import BackendContext, StorageError, replace_text
 
 if TYPE_CHECKING:
     # Hooks read what is known of a server, and need nothing of its mapping.
-    from grove_backend_mcp.client import Connection
     from grove_backend_mcp.mappings.mapping import ServerMapping
 
 _MOST_BYTES: Final = 256 * 1024
-_VERSION: Final = 1
 
 
 class Abilities(NamedTuple):
@@ -29,23 +23,12 @@ class Abilities(NamedTuple):
     searches: bool = True
 
 
-def abilities_of(mapping: "ServerMapping") -> Abilities:
-    """Return what a server can do."""
-    return Abilities(
-        *(one is not None for one in (mapping.update, mapping.listing, mapping.search))
-    )
+class Assessment(NamedTuple):
+    """How a server is spoken to, and what it can do."""
 
-
-@frozen(kw_only=True)
-class Assessment:
-    """What a server has said of itself, and what it can do."""
-
-    server_name: str = field(validator=instance_of(str))
-    version: str = field(validator=instance_of(str))
-    profile: str | None = field(validator=optional(instance_of(str)))
-    has_write: bool = field(validator=instance_of(bool))
+    profile: str | None
+    has_write: bool
     abilities: Abilities
-    checked_at: datetime
 
 
 def load_assessment(home: Path, digest: str) -> Assessment | None:
@@ -53,33 +36,39 @@ def load_assessment(home: Path, digest: str) -> Assessment | None:
     try:
         with _path(home, digest).open("rb") as file:
             document = json.loads(file.read(_MOST_BYTES))
-        can_update, can_list = (
-            document["facts"].get(name) is True for name in ("can_update", "can_list")
-        )
-        return Assessment(
-            **{name: document[name] for name in ("server_name", "version", "profile", "has_write")},
-            abilities=Abilities(can_update, can_list, document["has_search"] is True),
-            checked_at=parse_instant(document["checked_at"]),
-        )
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        facts, profile = document["facts"], document["profile"]
+        can = (facts["can_update"], facts["can_list"], document["has_search"])
+        abilities = Abilities(*(one is True for one in can))
+        is_profile = profile is None or isinstance(profile, str)
+        return Assessment(profile, document["has_write"] is True, abilities) if is_profile else None
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return None
 
 
-def save_assessment(home: Path, digest: str, assessment: Assessment) -> None:
-    """Store what is known about a server, in the place of what was known before."""
-    document = asdict(assessment, filter=lambda one, _: one.name != "abilities")
+def keep_assessment(home: Path, digest: str, assessment: Assessment) -> None:
+    """Keep what a server has shown of itself, where that is new; a fault is none."""
+    if assessment == load_assessment(home, digest):
+        return
     updates, lists, searches = assessment.abilities
-    document |= {
-        "v": _VERSION,
+    document = {
+        "v": 1,
+        "profile": assessment.profile,
+        "has_write": assessment.has_write,
         "has_search": searches,
-        "checked_at": format_instant(assessment.checked_at),
         "facts": {"can_update": updates, "can_list": lists},
     }
-    replace_text(_path(home, digest), f"{json.dumps(document, indent=2, sort_keys=True)}\n")
+    with suppress(StorageError):
+        replace_text(_path(home, digest), f"{json.dumps(document, indent=2)}\n")
 
 
 def _path(home: Path, digest: str) -> Path:
     return home / "cache" / "mcp" / "servers" / f"{digest}.json"
+
+
+def assessment_of(mapping: "ServerMapping") -> Assessment:
+    """Return what a server can do."""
+    can = (one is not None for one in (mapping.update, mapping.listing, mapping.search))
+    return Assessment(mapping.profile, mapping.write is not None, Abilities(*can))
 
 
 def expected_of(context: BackendContext, entry: ServerEntry, profile: str | None) -> Abilities:
@@ -91,30 +80,5 @@ def expected_of(context: BackendContext, entry: ServerEntry, profile: str | None
         return Abilities()
     from grove_backend_mcp.mappings.choice import profiles
 
-    return next((abilities_of(one.mapping) for one in profiles(profile)), Abilities())
-
-
-def keep_assessment(
-    context: BackendContext,
-    entry: ServerEntry,
-    connection: "Connection",
-    mapping: "ServerMapping",
-    now: datetime,
-    *,
-    is_probe: bool = False,
-) -> None:
-    """Keep what a server has shown of itself, where that is new; a fault is none."""
-    if mapping.write is None and not is_probe:
-        return  # it may be so for once; what a person has probed is to be believed
-    known = load_assessment(context.home, entry.digest)
-    assessment = Assessment(
-        server_name=connection.server_name,
-        version=connection.server_version,
-        profile=mapping.profile,
-        has_write=mapping.write is not None,
-        abilities=abilities_of(mapping),
-        checked_at=now if known is None else known.checked_at,
-    )
-    if assessment != known:
-        with suppress(StorageError):
-            save_assessment(context.home, entry.digest, evolve(assessment, checked_at=now))
+    every = (one for one in profiles() if one.name == profile)
+    return next((assessment_of(one.mapping).abilities for one in every), Abilities())

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import tomli
 from attrs import frozen
@@ -23,9 +23,6 @@ from grove_backend_mcp.mappings.mapping import (
 from grove_backend_mcp.mappings.schemas import required_of
 from grove_backend_mcp.servers import FaultKind, ServerFaultError, Tool
 from grove_backend_mcp.settings import McpSettings
-
-_AUTO: Final = "auto"
-_NONE: Final = "none"
 
 
 @frozen(kw_only=True)
@@ -50,11 +47,6 @@ class Profile:
         )
 
 
-def profile_names() -> Sequence[str]:
-    """List the names that a configuration may give."""
-    return list(dict.fromkeys(_profile(name).name for name in _index()))
-
-
 def profile_of_package(package: str) -> str | None:
     """Find the profile of a package by its name."""
     known = ((name, one) for name, packages in _index().items() for one in packages)
@@ -67,15 +59,9 @@ def _normalised(name: str) -> str:
     return name.lower() if name.startswith("@") else re.sub(r"[-_.]+", "-", name).lower()
 
 
-def profiles(named: str = "") -> Iterator[Profile]:
-    """Read the profiles, or those of one name; of two that fit a server, the first one counts."""
-    every = map(_profile, _index())
-    return (one for one in every if not named or one.name == named)
-
-
-def match_profile(tools: Sequence[Tool], server_name: str = "", named: str = "") -> Profile | None:
-    """Find the profile of a server."""
-    return next((one for one in profiles(named) if one.fits(tools, server_name)), None)
+def profiles() -> Iterator[Profile]:
+    """Read the profiles; of two that fit a server, the first one counts."""
+    return map(_profile, _index())
 
 
 @cache
@@ -101,30 +87,10 @@ def mapping_for(
     """Return what is done with a server; without operations where nobody has said it."""
     settings = settings or McpSettings()
     tables = {name: dict(table) for name in KINDS if (table := getattr(settings, name))}
-    profile = settings.profile
     if tables:
         return configured_mapping(tables, tools)
-    if profile == _NONE:
-        return ServerMapping()
-    if profile == _AUTO:
-        found = match_profile(tools, server_name)
-        return ServerMapping() if found is None else found.mapping
-    # Whatever the server calls itself: the user names the profile.
-    found = match_profile(tools, named=profile)
-    if found is None:
-        raise ServerFaultError(
-            FaultKind.UNSUITABLE,
-            f"the profile {profile!r} does not fit: the server has other tools, or they require"
-            " other arguments",
-        )
-    return found.mapping
-
-
-def unknown_profile(profile: str) -> str:
-    """Say that there is no such profile."""
-    known = (_AUTO, _NONE, *profile_names())
-    is_known = profile in known
-    return "" if is_known else f"there is no profile {profile[:100]!r}{near(profile, known)}"
+    found = (one.mapping for one in profiles() if one.fits(tools, server_name))
+    return next(found, ServerMapping())
 
 
 def configured_mapping(tables: Mapping[str, Any], tools: Sequence[Tool]) -> ServerMapping:

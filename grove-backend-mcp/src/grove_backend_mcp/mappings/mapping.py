@@ -259,7 +259,6 @@ class Write(Answered):
     )
     text_form: str = _choice("full", "short")
     longest_text: int = _checked(0, ge(0))
-    single_writer: bool = _checked(default=False)
 
 
 @frozen(kw_only=True)

@@ -17,13 +17,13 @@ from grove_backend_mcp.protocol.items import (
     rows_in,
     values_at,
 )
-from grove_backend_mcp.protocol.texts import clean_text, labelled_id, parsed_json, recover
+from grove_backend_mcp.protocol.texts import labelled_id, parsed_json, recover
 from grove_backend_mcp.servers import ToolResult
 from grove_core import Learning
 
 MOST_RESULTS: Final = 200
 LONGEST_TEXT: Final = 16_384
-"""Most code points of a text that is kept, cut after what is grove's has been found in it."""
+"""Most code points of a text that is compared."""
 
 _LONGEST_SAID: Final = 300
 _LONGEST_PROSE: Final = 400
@@ -38,17 +38,6 @@ _ERROR: Final = re.compile(
     r"|\w+(?:error|exception):)",
     re.IGNORECASE,
 )
-_NOTHING: Final = re.compile(
-    _SIGNS + r"(?:(?:no|0|zero)\b[\w ,-]{0,60}?\b(?:found|match(?:es|ing)?|results?|memories|"
-    r"entries|notes|items|hits|entities|context|criteria|documents|observations|learnings)\b"
-    r"|nothing (?:was )?found|(?:found|returned|retrieved) (?:0|no|nothing)\b)",
-    re.IGNORECASE,
-)
-_HEADING: Final = re.compile(
-    _SIGNS + r"(?:found|showing|results? (?:for|of)|search results|here (?:are|is)|retrieved|"
-    r"returned|contents of|page \d|total:?|matches for)\b",
-    re.IGNORECASE,
-)
 _SAYS_YES: Final = ("error", "errors", "isError", "is_error", "failed")
 _SAYS_NO: Final = ("success", "ok", "succeeded", "stored", "saved", "created")
 _BAD_STATES: Final = ("error", "failed", "failure", "conflict")
@@ -59,7 +48,7 @@ _NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 def failure_in(result: ToolResult, write: Write | None = None) -> str:
     """Look for signs that a tool has not done what it was to do."""
     first = result.said or next((text for text in result.texts if text.strip()), "")
-    said = " ".join(clean_text(first, _LONGEST_SAID).split())
+    said = " ".join(first[:_LONGEST_SAID].split())
     if result.is_error:
         return said or "the tool failed, and does not say why"
     if write is not None:
@@ -129,32 +118,21 @@ def read_results(
 
 def _found_in(item: Item, reading: Answered) -> Found | None:
     recovered = recover(item.texts, item.metadata)
-    text = clean_text(recovered.text, LONGEST_TEXT)
     handle = item.handle or _handle_in(item.texts, reading)
-    learning_id = recovered.learning_id
-    if learning_id is None:
-        if not text or _is_talk(text):
-            return None
-        # A server may have grove's id as its key, even where it shows the text cut.
-        own = handle if _OWN_HANDLE.fullmatch(handle) else None
-        learning_id = labelled_id(item.labels) or own
+    # A server may have grove's id as its key, even where it shows the text cut.
+    own = handle if _OWN_HANDLE.fullmatch(handle) else None
+    learning_id = recovered.learning_id or labelled_id(item.labels) or own
+    if learning_id is None and not handle:
+        return None
     return Found(
         learning_id=learning_id,
         learning=recovered.learning,
         project=recovered.project,
         handle=handle,
-        text=text,
+        text="\n".join(item.texts)[:LONGEST_TEXT],
         relevance=relevance_of(item.score, reading.score_kind),
         is_vouched=recovered.is_vouched,
     )
-
-
-def _is_talk(text: str) -> bool:
-    """Return whether a text is the server's own words instead of something that it stores."""
-    start = text[:_LONGEST_PROSE]
-    is_line = "\n" not in text.strip() and len(text) < _LONGEST_PROSE
-    said = _ERROR.match(start) or _NOTHING.match(start) or (is_line and _HEADING.match(start))
-    return bool(said)
 
 
 def read_handle(result: ToolResult, reading: Answered) -> str:

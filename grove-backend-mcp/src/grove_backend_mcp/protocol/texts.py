@@ -45,8 +45,6 @@ _FIELDS: Final = (
     *("id", "category", "session_id", "timestamp", "scope", "confidence", "criteria_met", "tags"),
     *("context_files", "ticket_id", "supersedes"),
 )
-_REMOVED: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
-_KEPT: Final = frozenset("\n\t\u200c\u200d")
 
 
 def document_of(learning: Learning, project: str) -> dict[str, Any]:
@@ -198,7 +196,6 @@ class Recovered:
     learning_id: str | None
     learning: Learning | None = None
     project: str | None = None
-    text: str
     is_vouched: bool = False
 
 
@@ -209,7 +206,7 @@ def recover(texts: Sequence[str], metadata: Json = None) -> Recovered:
     document = vouched or next(in_texts, None)
     if document is None:
         learning_id = next((mark.document["id"] for text in texts for mark in marks_in(text)), None)
-        return Recovered(learning_id=learning_id, text=_for_people(texts))
+        return Recovered(learning_id=learning_id)
     tried = islice(_parts_around(document, texts), _MOST_PARTS_TRIED)
     learning = next(filter(None, (_learning_of(document, part) for part in tried)), None)
     project = document.get("project")
@@ -217,7 +214,6 @@ def recover(texts: Sequence[str], metadata: Json = None) -> Recovered:
         learning_id=document["id"],
         learning=learning,
         project=project if isinstance(project, str) else None,
-        text=_plain_text(learning) if learning else _for_people(texts),
         is_vouched=vouched is not None,
     )
 
@@ -272,20 +268,6 @@ def _learning_of(document: Mapping[str, Any], part: str) -> Learning | None:
     return learning if found == (document.get("h"), document.get("m")) else None
 
 
-def _for_people(texts: Sequence[str]) -> str:
-    """Leave out blocks and marks."""
-    return "\n".join(filter(None, (_without_ours(text).strip() for text in texts)))
-
-
-def _without_ours(text: str) -> str:
-    kept, behind = [], 0
-    for one in _ours_in(text):
-        if one.start >= behind:
-            kept.append(text[behind : one.start])
-            behind = one.end
-    return unescaped("".join((*kept, text[behind:])))
-
-
 def divided(text: str) -> Sequence[str]:
     """Divide a text with several learnings, each with its block or its mark at its end."""
     ends = [0, *(one.end for one in _ours_in(text))]
@@ -296,13 +278,3 @@ def labelled_id(labels: Sequence[str]) -> str | None:
     """Find the id of a learning among the labels that a server shows with a result."""
     parts = (part for one in labels for part in one[:_LONGEST_LABELS].split(","))
     return next((found[1] for found in map(_LABEL.fullmatch, parts) if found is not None), None)
-
-
-def clean_text(text: str, longest: int) -> str:
-    """Take away what nobody sees: control, format and private characters; bound the length."""
-    unified = _with_plain_ends(text[: 2 * longest])
-    if not unified.replace("\n", "").isprintable():
-        unified = "".join(
-            one for one in unified if one in _KEPT or unicodedata.category(one) not in _REMOVED
-        )
-    return _cut(unified.strip(), longest)

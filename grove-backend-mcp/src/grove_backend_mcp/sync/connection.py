@@ -9,14 +9,8 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from grove_backend_mcp.mappings.assessment import Abilities, abilities_of
-from grove_backend_mcp.servers import (
-    ABOUT_ONE_LEARNING,
-    FaultKind,
-    Origin,
-    ServerEntry,
-    ServerFaultError,
-)
+from grove_backend_mcp.mappings.assessment import Abilities, assessment_of
+from grove_backend_mcp.servers import ABOUT_ONE_LEARNING, FaultKind, ServerEntry, ServerFaultError
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError, Backoff, StorageError
 
@@ -41,8 +35,6 @@ class ServerConnection:
         self.abilities = expected
         """What the server can do; what is to be expected, before it was connected."""
         self.described = ""
-        self.loses_writes = False
-        """Whether the client starts the same server, whose store bears no second writer."""
         self._context = context
         self._settings: McpSettings = context.settings or McpSettings()
         self._project = project
@@ -57,10 +49,6 @@ class ServerConnection:
     def breaker(self) -> Backoff:
         """Return how the server has failed lately."""
         return Backoff.read(self._breaker, self.entry.digest)
-
-    def masked(self, text: str) -> str:
-        """Return a text of the server as people may see it."""
-        return text if self._connection is None else self._connection.shown(text)
 
     def warnings(self) -> tuple[str, ...]:
         """Name what was odd about the server's answers, a line each."""
@@ -128,16 +116,15 @@ class ServerConnection:
         connection = self._stack.enter_context(connect(endpoint, limits, until=until))
         self._connection = connection
         mapping = mapping_for(connection.tools(), connection.server_name, settings)
-        keep_assessment(self._context, self.entry, connection, mapping, self._clock())
         if mapping.write is None:
             raise ServerFaultError(
                 FaultKind.UNSUITABLE,
                 f"{self.entry.name} has no tool for storing that is known:"
                 f" `grove backends mcp map {self.entry.name}` writes a mapping to complete",
             )
-        self.abilities = abilities_of(mapping)
-        is_the_clients = not self.entry.url and self.entry.origin is not Origin.CONFIGURED
-        self.loses_writes = mapping.write.single_writer and is_the_clients
+        assessment = assessment_of(mapping)
+        keep_assessment(self._context.home, self.entry.digest, assessment)
+        self.abilities = assessment.abilities
         known = mapping.profile or "as the configuration says"
         self.described = f"{connection.server_name} {connection.server_version}, spoken to {known}"
         server = MemoryServer(connection, mapping, self._project)

@@ -18,7 +18,6 @@ class Delivery(NamedTuple):
     tried_at: datetime | None = None
     is_open: bool = False
     why: str = ""
-    seen: bool = False
 
 
 class Wanted(NamedTuple):
@@ -104,10 +103,6 @@ class Journal(JsonlStore[Journaled]):
         """Note that the server has a learning."""
         self._note(learning_id, at, state="delivered", handle=handle, status=status.value)
 
-    def see(self, learning_id: str, at: datetime) -> None:
-        """Note that a later look at the server has shown a learning there."""
-        self._note(learning_id, at, state="seen")
-
     def lose(self, learning_id: str, at: datetime) -> None:
         """Note that the server has not kept a learning: it has to be delivered once more."""
         self._note(learning_id, at, state="lost")
@@ -139,14 +134,12 @@ def _after(before: Delivery, line: Mapping[str, Any]) -> Delivery:
     """Return how a learning stands to a server after one more line."""
     at, state, why = instant_in(line), line.get("state"), str(line.get("why", ""))
     if state == "delivered" and (status := STATUSES.get(str(line.get("status")))):
-        return Delivery(handle=str(line.get("handle", "")), status=status, seen=before.seen)
+        return Delivery(handle=str(line.get("handle", "")), status=status)
     if state == "tried" and why:
         failures = before.failures + 1
         return before._replace(failures=failures, tried_at=at, is_open=False, why=why)
     if state == "tried":
         return before._replace(tried_at=at, is_open=True)
-    if state == "seen":
-        return before._replace(seen=True)
     if state == "lost":
         # Whether it is there in spite of all is looked at before it is sent again.
         return Delivery(is_open=True, why="the server has not kept it")

@@ -25,7 +25,6 @@ from grove_core import (
     parse_instant,
 )
 
-MOST_NOTES: Final = 200
 STATUSES: Final = {status.value: status for status in LearningStatus}
 _KEY_LENGTH: Final = 16
 _NEXT: Final = timedelta(microseconds=1)
@@ -48,7 +47,6 @@ class Paths:
         self.journal: Path = own / "journal.jsonl"
         self.lock: Path = own / "delivery.lock"
         self.seen: Path = cached / "seen.jsonl"
-        self.notes: Path = cached / "notes.jsonl"
         self.breaker: Path = cached / "breaker.json"
         self.synchronised: Path = cached / "synchronised"
 
@@ -113,14 +111,10 @@ class CachedLearnings(JsonlStore[Mapping[str, Learning]]):
     def __init__(self, path: Path) -> None:
         super().__init__(path, {}, _fold_learnings)
 
-    def add(self, learnings: Iterable[Learning], *, most: int | None = None) -> None:
-        """Add learnings, or other versions of known ones; of too many the oldest go."""
+    def add(self, learnings: Iterable[Learning]) -> None:
+        """Add learnings, or other versions of known ones."""
         known = self.state()
-        new = {one.id: one for one in learnings if known.get(one.id) != one}
-        if most is not None and len(known) + len(new) > most:
-            rest = [one for one in known.values() if one.id not in new]
-            self.hold([*rest, *new.values()][-most:])
-        elif new:
+        if new := {one.id: one for one in learnings if known.get(one.id) != one}:
             self.append(*map(_document_of, new.values()))
 
     def hold(self, learnings: Iterable[Learning]) -> int:
@@ -137,7 +131,6 @@ class Contents:
     def __init__(self, paths: Paths) -> None:
         self.record = Record(paths.record, paths.root)
         self.seen = CachedLearnings(paths.seen)
-        self.notes = CachedLearnings(paths.notes)
 
     def get(self, learning_id: str) -> Learning | None:
         """Return a learning as it is now; of two that have an id, grove's own."""

@@ -1,18 +1,18 @@
 """The server of one project: what waits is brought to it, by one process at a time."""
 
 import time
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from attrs import Factory, define, evolve, field
+from attrs import define, field
 
 from grove_backend_mcp.servers import ABOUT_ONE_LEARNING, FaultKind, ServerFaultError
 from grove_backend_mcp.sync.connection import ServerConnection
 from grove_backend_mcp.sync.journal import Delivery, Journal
-from grove_backend_mcp.sync.record import MOST_NOTES, Contents, Paths
+from grove_backend_mcp.sync.record import Contents, Paths
 from grove_core import (
     Backoff,
     Hit,
@@ -37,30 +37,12 @@ _T = TypeVar("_T")
 NAME: Final = "mcp"
 _MOST_FOUND: Final = 20
 _LEAST_SECONDS: Final = 1.0
-_SHARE: Final = 0.8
+_SHARE: Final = 0.5
 _LOCK_SECONDS: Final = 10.0
 _LONGEST_PAUSE: Final = timedelta(days=1)
 _MOST_NAMED: Final = 3
 _MOST_LOOKED_FOR: Final = 50
 _MOST_NEW: Final = 200
-# So much of the time is kept for what follows.
-_RESERVE_SECONDS: Final = 5.0
-
-
-@define
-class Delivered:
-    """What came of a delivery."""
-
-    ids: list[str] = Factory(list)
-    refused: list[str] = Factory(list)
-    fault: str = ""
-
-    @property
-    def why(self) -> str:
-        """Why something has not got there; empty when all has."""
-        more = len(self.refused) - _MOST_NAMED
-        named = [*self.refused[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
-        return "; ".join([self.fault, *named] if self.fault else named)
 
 
 @define(eq=False)
@@ -103,33 +85,24 @@ class RemoteServer:
 
         with self.connection.server(seconds) as server:
             found = server.search(query, _MOST_FOUND) if self.connection.abilities.searches else ()
-            found = [evolve(one, text=self.connection.masked(one.text)) for one in found]
         self.connection.has_worked()
-        known = hits_of(found, query, self.contents, self.project, self.clock())
+        hits, others = hits_of(found, query, self.contents, self.project)
         # One of these may be asked for by its id later.
-        self.contents.seen.add(known.others)
-        self.contents.notes.add(known.notes, most=MOST_NOTES)
-        return known.hits
+        self.contents.seen.add(others)
+        return hits
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
-        """Deliver what waits, and take in what is new on the server."""
-        until = time.monotonic() + seconds
-        if asked:
-            # Everything that is recorded and that this machine has not delivered.
-            for learning_id in self.contents.record.state().learnings:
-                if self.journal.delivery(learning_id).status is None:
-                    self.journal.want(learning_id, self.clock(), is_due=True)
-        delivered = self.deliver(max(_LEAST_SECONDS, seconds * _SHARE), asked=asked)
-        ids, why, received = delivered.ids, delivered.why, 0
-        if not delivered.fault:
-            try:
-                received = self._take_in(until, asked=asked)
-            except ServerFaultError as one:
-                why = one.detail
-            else:
-                # What it has not kept is known only now, and whether it can be told a status.
-                again = self.deliver(max(_LEAST_SECONDS, until - time.monotonic()))
-                ids, why = list(dict.fromkeys((*ids, *again.ids))), again.why
+        """Take in what is new on the server, and deliver what waits."""
+        until, received, why, ids = time.monotonic() + seconds, 0, "", list[str]()
+        is_reached = True
+        try:
+            received = self._take_in(max(_LEAST_SECONDS, seconds * _SHARE), asked=asked)
+        except ServerFaultError as fault:
+            why, is_reached = fault.detail, fault.kind in ABOUT_ONE_LEARNING
+        if is_reached:
+            left = max(_LEAST_SECONDS, until - time.monotonic())
+            ids, said = self.deliver(left, asked=asked)
+            why = said or why
         return Synchronised(
             delivered=tuple(map(self._receipt, ids)),
             received=received,
@@ -137,17 +110,17 @@ class RemoteServer:
             fault=why,
         )
 
-    def _take_in(self, until: float, *, asked: bool) -> int:
-        left = max(_LEAST_SECONDS, until - time.monotonic())
-        with self._alone(left), self.connection.server(left, asked=asked) as server:
+    def _take_in(self, seconds: float, *, asked: bool) -> int:
+        until = time.monotonic() + seconds
+        with self._alone(seconds), self.connection.server(seconds, asked=asked) as server:
             listed = server.listing()
             ids = {one.learning_id for one in listed or () if one.learning_id}
+            if asked:
+                self._look_for_lost(server, ids, until)
             # What is not done when the time is up is done next time.
-            until -= _RESERVE_SECONDS
-            self._look_for_lost(server, ids, until, look_again=asked)
-            received = 0
-            if listed is not None:
-                received = self._receive(server, listed, ids, until, asked=asked)
+            received = (
+                0 if listed is None else self._receive(server, listed, ids, until, asked=asked)
+            )
         self.connection.has_worked()
         replace_text(self.paths.synchronised, "")
         return received
@@ -210,22 +183,19 @@ class RemoteServer:
                 changed += 1
         return changed
 
-    def _look_for_lost(
-        self, server: "MemoryServer", ids: Collection[str], until: float, *, look_again: bool
-    ) -> None:
-        """Find what the server has not kept: two processes that write at once may lose some."""
+    def _look_for_lost(self, server: "MemoryServer", ids: Collection[str], until: float) -> None:
+        """Find what is recorded and not on the server: lost there, deleted, or never delivered."""
         own, now = self.contents.record.state().learnings, self.clock()
-        delivered = [one for one in own if self.journal.delivery(one).status is not None]
-        unseen = [one for one in delivered if not self.journal.delivery(one).seen]
-        for learning_id in filter(ids.__contains__, unseen):
-            self.journal.see(learning_id, now)
-        missing = [one for one in (delivered if look_again else unseen) if one not in ids]
+        missing: list[str] = []
+        for learning_id in own:
+            if self.journal.delivery(learning_id).status is None:
+                self.journal.want(learning_id, now, is_due=True)
+            elif learning_id not in ids:
+                missing.append(learning_id)
         for learning_id in _some(missing, until):
-            before = self.journal.delivery(learning_id)
-            if server.holds(learning_id, before.handle, own[learning_id].summary) is None:
+            handle = self.journal.delivery(learning_id).handle
+            if server.holds(learning_id, handle, own[learning_id].summary) is None:
                 self.journal.lose(learning_id, now)
-            elif not before.seen:
-                self.journal.see(learning_id, now)
 
     def _receipt(self, learning_id: str) -> Receipt:
         handle = self.journal.delivery(learning_id).handle
@@ -236,39 +206,41 @@ class RemoteServer:
             location=f"{self.connection.entry.name}: {handle or learning_id}",
         )
 
-    def deliver(self, seconds: float, *, asked: bool = False) -> Delivered:
-        """Deliver what waits, as far as the time goes."""
-        until, tried, done = time.monotonic() + seconds, set[str](), Delivered()
+    def deliver(self, seconds: float, *, asked: bool = False) -> tuple[list[str], str]:
+        """Deliver what waits, as far as the time goes; say what got there, and why not all."""
+        until, ids, why = time.monotonic() + seconds, list[str](), ""
         try:
-            due = self._due(asked=asked)
-            if due:
+            if self._due(asked=asked):
                 with self._alone(min(_LOCK_SECONDS, seconds)):
-                    self._deliver_some(done, tried, until, asked=asked)
+                    why = self._deliver_some(ids, until, asked=asked)
         except ServerFaultError as fault:
-            done.fault = fault.detail
-        if done.ids:
+            why = fault.detail
+        if ids:
             self.connection.has_worked()
-        if not done.fault:
-            done.refused += self._put_off(tried)
-        return done
+        return ids, why or self._refused()
 
-    def _deliver_some(self, done: Delivered, tried: set[str], until: float, *, asked: bool) -> None:
+    def _deliver_some(self, ids: list[str], until: float, *, asked: bool) -> str:
         with self.connection.server(until - time.monotonic(), asked=asked) as server:
             # Another process may have delivered some meanwhile.
             for learning in self._due(asked=asked):
                 if time.monotonic() >= until:
-                    done.fault = "there was no time for more"
-                    return
-                tried.add(learning.id)
+                    return "there was no time for more"
                 try:
                     self._bring(server, learning)
-                    done.ids.append(learning.id)
+                    ids.append(learning.id)
                 except ServerFaultError as fault:
                     # What the server fails at by itself is not the learning's fault.
                     if fault.kind not in ABOUT_ONE_LEARNING:
                         raise
                     self.journal.fail(learning.id, self.clock(), fault.detail)
-                    done.refused.append(f"{learning.id}: {fault.detail}")
+        return ""
+
+    def _refused(self) -> str:
+        """Say why learnings wait that the server has not taken."""
+        known = ((one.id, self.journal.delivery(one.id).why) for one in self.waiting())
+        said = [f"{learning_id}: {why}" for learning_id, why in known if why]
+        more = len(said) - _MOST_NAMED
+        return "; ".join([*said[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
 
     @contextmanager
     def _alone(self, seconds: float) -> Iterator[None]:
@@ -291,12 +263,6 @@ class RemoteServer:
         waiting = [(self.journal.delivery(one.id), one) for one in self.waiting()]
         due = [one for one in waiting if asked or not _is_paused(one[0], now)]
         return [one for _, one in sorted(due, key=lambda one: (one[0].failures, one[0].is_open))]
-
-    def _put_off(self, tried: Container[str]) -> list[str]:
-        """Say why each learning waits that was not tried now, since it has failed before."""
-        put_off = [one.id for one in self.waiting() if one.id not in tried]
-        reasons = [(one, self.journal.delivery(one).why) for one in put_off]
-        return [f"{learning_id}: {why}" for learning_id, why in reasons if why]
 
     def _bring(self, server: "MemoryServer", learning: Learning) -> None:
         delivery, journal = self.journal.delivery(learning.id), self.journal
