@@ -8,8 +8,8 @@ import pytest
 
 from grove_core.clock import now_utc
 from grove_core.doctor import hooks, program
-from grove_core.doctor.records import event_log
 from grove_core.doctor.check import Check, Examination, Status, ok, run_checks
+from grove_core.doctor.records import event_log
 from grove_core.doctor.secrets import secrets
 from grove_core.project import Project
 from grove_core.services import packages

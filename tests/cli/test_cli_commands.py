@@ -3,19 +3,19 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 
 import pytest
+from pages import ROOT
 from terminal import on_terminal
 from world import GROVE, listing
 
+from grove_core.cli.groups import LazyGroup
+from grove_core.cli.main import COMMANDS, PLUMBING, command_named
+
 ONE = "cl_20300102_aaaaaa"
 TWO = "cl_20300102_bbbbbb"
-COMMANDS = [
-    "init", "status", "reflect", "skip", "observe", "ref", "search", "list", "show", "tickets",
-    "backends", "plugins", "hook",
-]  # fmt: skip
-
 
 # Words of commands that read, and keys of the documents that they print.
 READING = {
@@ -194,18 +194,69 @@ def test_json_is_one_object_and_reading_creates_nothing(project, tmp_path):
         assert not (new.grove_home / made).exists()
 
 
-def test_every_command_has_help(world):
-    for name in (*COMMANDS, "tickets match"):
-        done = assert_done(world.grove(*name.split(), "--help"))
-        assert f"grove {name}" in done.stdout
-        if name != "hook":
-            for option in ("--json", "--quiet", "--project"):
-                assert option in done.stdout
+def every_command():
+    """The words of each command that people call, and the command."""
+    for name in COMMANDS.keys() - PLUMBING:
+        command = command_named(name)
+        yield name, command
+        if isinstance(command, LazyGroup):
+            yield from ((f"{name} {one}", sub) for one, sub in command.commands.items())
+
+
+def holds(text, word):
+    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
+
+
+def test_help_has_an_example_that_works_and_fits_every_width(world):
+    helps = {}
+    for width in (60, 200):
+        for name, command in every_command():
+            done = assert_done(world.grove(*name.split(), "--help", COLUMNS=width))
+            helps[name] = done.stdout
+            assert max(map(len, done.stdout.splitlines())) <= width, name
+            for option in command.params:
+                for value in getattr(option.type, "choices", ()):
+                    assert holds(done.stdout, value) or name == "trace", (name, value)
+    for name, text in helps.items():
+        found = re.search(r"Example: grove (.*?) *$", text, re.MULTILINE)
+        words = shlex.split(found[1])
+        assert words[: len(name.split())] == name.split()
+        for option in (word for word in words if word.startswith("-") and word != "--"):
+            assert holds(text, option), (name, option)
+        page = re.search(r"Read on: (docs/\S+)", text)[1]
+        assert (ROOT / page).is_file(), page
+
+
+def test_no_color_is_heeded_on_a_terminal(project):
+    for variables, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
+        shown = on_terminal(project, "list", plain=False, TERM="xterm-256color", **variables)[1]
+        assert ("\x1b[36m" in shown) is coloured
+
+
+def test_what_is_longer_than_the_terminal_goes_through_the_pager(project, tmp_path):
+    pager = tmp_path / "pager"
+    pager.write_text(f"#!/bin/sh\ncat > {tmp_path}/read\n")
+    pager.chmod(0o755)
+    assert ONE in on_terminal(project, "list", PAGER=pager)[1]
+    for number in range(12):
+        project.learning(f"cl_20300103_{number:06}", f"Number {number} of many learnings to list")
+    for words, variables, is_paged in (
+        (("list",), {"PAGER": pager}, True),
+        (("list",), {"PAGER": "cat"}, False),
+        (("list", "--limit", "3"), {"PAGER": pager}, False),
+        (("list", "--quiet"), {"PAGER": pager}, False),
+    ):
+        code, shown = on_terminal(project, *words, **variables)
+        assert (code, ONE in shown) == (0, not is_paged and "3" not in words)
+        assert (tmp_path / "read").exists() is is_paged
+        (tmp_path / "read").unlink(missing_ok=True)
+    assert "The best 10 of 12 that fit" in project.grove("search", "many learnings").stdout
 
 
 def test_usage_errors(world):
     for words in (
         ("nonsense",),
+        ("maintain", "nonsense"),
         ("status", "--nonsense"),
         ("status", "-C", "/nonexistent"),
         ("show",),
@@ -248,7 +299,7 @@ def test_output_that_cannot_be_written(project):
 
 def test_reflect_on_a_terminal_does_not_wait(project):
     code, shown = on_terminal(project, "reflect")
-    assert (code, "--schema" in shown) == (1, True)
+    assert (code, "JSON on standard input" in shown) == (1, True)
 
 
 def test_what_is_offered(busy):

@@ -15,8 +15,8 @@ from world import GROVE
 SECONDS = 120  # a question that nobody answers must not last for ever
 
 
-def on_terminal(world, *words, answers=(), **variables):
-    """Runs a command, and gives its exit code and all that it shows, without colours.
+def on_terminal(world, *words, answers=(), plain=True, **variables):
+    """Runs a command, and gives its exit code and all that it shows, plain without colours.
 
     Each answer is a pattern of what the screen shows before it, and the keys that are pressed then.
     """
@@ -26,7 +26,11 @@ def on_terminal(world, *words, answers=(), **variables):
     process = subprocess.Popen(
         [*GROVE, *map(str, words)],
         cwd=world.project,
-        env={**world.environment, "TERM": "dumb", **variables},
+        env={
+            **world.environment,
+            "TERM": "dumb",
+            **{name: str(one) for name, one in variables.items()},
+        },
         stdin=terminal,
         stdout=terminal,
         stderr=terminal,
@@ -38,7 +42,7 @@ def on_terminal(world, *words, answers=(), **variables):
             if not select.select([main], [], [], 0.1)[0]:
                 continue
             text = decoder.decode(os.read(main, 65_536)).replace("\r", "")
-            text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+            text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text) if plain else text
             shown, unread = shown + text, unread + text
             if rest and re.search(rest[0][0], unread):
                 os.write(main, rest.pop(0)[1].encode())

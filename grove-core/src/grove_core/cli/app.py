@@ -37,7 +37,7 @@ def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
     """Turn a function that returns a result into the callback of a command."""
 
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-    @click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
+    @click.option("-q", "--quiet", is_flag=True, help="Print ids, names or paths only.")
     @project_option
     @click.pass_context
     def callback(

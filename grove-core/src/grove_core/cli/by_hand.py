@@ -6,7 +6,7 @@ from pathlib import Path
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.options import dry_run_option
+from grove_core.cli.options import choice_option, dry_run_option
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import active_ids, learning_ids
 from grove_core.errors import GroveError, LearningNotFoundError
@@ -23,21 +23,21 @@ from grove_core.storage.paths import place_in
 @click.command("add")
 @click.argument("summary")
 @click.option("--why", required=True, help="What happened, where, and what to do: 20 characters.")
-@click.option(
+@choice_option(
     "--category",
-    type=click.Choice([one.value for one in Category]),
+    "category",
+    [one.value for one in Category],
+    "Of which kind it is",
     default=Category.CONVENTION.value,
-    show_default=True,
-    help="Of which kind it is.",
 )
 @click.option("--tag", "tags", multiple=True, help="A topic; may be repeated.")
 @click.option("--file", "paths", multiple=True, help="A file it is about; may be repeated.")
-@click.option(
+@choice_option(
     "--scope",
-    type=click.Choice([one.value for one in Scope if one is not Scope.EPHEMERAL]),
+    "scope",
+    [one.value for one in Scope if one is not Scope.EPHEMERAL],
+    "Whose it is",
     default=Scope.PROJECT.value,
-    show_default=True,
-    help="Whose it is.",
 )
 @dry_run_option
 @grove_command

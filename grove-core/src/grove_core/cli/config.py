@@ -9,6 +9,7 @@ import rich_click as click
 from attrs import asdict, evolve
 
 from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import config_keys
 from grove_core.config.edit import in_toml
@@ -39,7 +40,7 @@ _OF_URL: Final = re.compile(r"(://[^\s/?#@:]*:)[^\s@]*@")
 _NAMED: Final = re.compile(r"(\bpassword\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&]+)", re.IGNORECASE)
 
 
-@click.group("config", invoke_without_command=True)
+@click.group("config", cls=LazyGroup, invoke_without_command=True)
 @grove_command
 def command(invocation: Invocation) -> Result:
     """Show the settings in force, where each comes from, and what is wrong with them.

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _WORKSPACES_KEY: Final = "grove_core.projects_of_commands"
 _LINES_KEY: Final = "grove_core.help_lines_of_commands"
 _CACHE_FORMAT: Final = 2
+_HELP: Final = frozenset({"-h", "--help"})
 
 
 class LazyGroup(click.RichGroup):
@@ -58,11 +60,35 @@ class LazyGroup(click.RichGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Import the command that is called."""
+        """Import the command that is called; of an unknown one say what is like it."""
+        if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
+            options = [name for one in self.params for name in one.opts]
+            near = get_close_matches(args[0], [*self.list_commands(ctx), *options], n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx)
         name, command, rest = super().resolve_command(ctx, args)
         if isinstance(command, _StoredHelp) and name is not None:
             command = self.load(ctx, name)
+        if command is not None and not _HELP.isdisjoint(rest):
+            command.epilog = _epilog(f"{ctx.command_path} {name}") or command.epilog
         return name, command, rest
+
+
+def _epilog(path: str) -> str | None:
+    """Return what ends the help of a command of grove's own: an example, and where to read on."""
+    from importlib.metadata import metadata
+
+    import tomli
+
+    text = Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
+    found: list[str] | None = tomli.loads(text).get(path.removeprefix("grove "))
+    if found is None:
+        return None
+    example, page = found
+    urls = metadata("grove-core").get_all("Project-URL") or []
+    address = dict(one.split(", ", 1) for one in urls).get("Documentation")
+    where = f"{address}/{page}" if address else f"docs/{page} in grove's repository"
+    return f"Example: {example}\n\nRead on: {where}"
 
 
 class _StoredHelp(click.RichCommand):

@@ -5,7 +5,7 @@ from pathlib import Path
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.options import dry_run_option
+from grove_core.cli.options import choice_option, dry_run_option
 from grove_core.cli.progress import name_slow_backend, progress
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError
@@ -16,12 +16,12 @@ from grove_core.services.imports import FORMATS, import_learnings
 @click.command("import")
 @click.argument("form", metavar="FORMAT", type=click.Choice(list(FORMATS)))
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
-@click.option(
+@choice_option(
     "--scope",
+    "scope",
+    [one.value for one in Scope if one is not Scope.EPHEMERAL],
+    "The scope of what names none",
     default=Scope.PROJECT.value,
-    show_default=True,
-    type=click.Choice([one.value for one in Scope if one is not Scope.EPHEMERAL]),
-    help="The scope of what names none.",
 )
 @dry_run_option
 @grove_command

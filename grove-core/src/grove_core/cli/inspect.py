@@ -7,7 +7,7 @@ from typing import Any, Final
 import rich_click as click
 
 from grove_core.cli.app import Invocation, find_session, grove_command
-from grove_core.cli.options import session_option
+from grove_core.cli.options import choice_option, limit_option, session_option
 from grove_core.cli.sessions import pending_document
 from grove_core.cli.suggestions import session_ids
 from grove_core.cli.timeparse import local_time
@@ -43,10 +43,11 @@ def _find(
 
 @click.command("debug")
 @_session_argument
-@click.option(
+@choice_option(
     "--set-gate",
-    type=click.Choice([status.value for status in GateStatus], case_sensitive=False),
-    help="Force the gate into this state, past every rule; for tests.",
+    "set_gate",
+    [status.value for status in GateStatus],
+    "Force the gate, past every rule, for tests",
 )
 @grove_command
 def debug_command(
@@ -117,7 +118,7 @@ def _force(project: Project, session: Session, status: GateStatus) -> Result:
     metavar="TYPE",
     help="Only events of this type; may be given several times.",
 )
-@click.option("--limit", type=click.IntRange(min=1), help="Only this many, the newest.")
+@limit_option("Only this many, the newest.")
 @grove_command
 def trace_command(
     invocation: Invocation,

@@ -8,6 +8,7 @@ from typing import Any, Final, TypedDict, Unpack
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.options import Decorator, choice_option, limit_option
 from grove_core.cli.progress import naming_servers
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids
@@ -44,22 +45,18 @@ def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _choices(
-    option: str, name: str, kind: type[Enum], line: str
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    values = click.Choice([one.value for one in kind], case_sensitive=False)
-    text = f"{line}; may be given several times."
-    return click.option(option, name, multiple=True, type=values, help=text)
+def _several(option: str, name: str, kind: type[Enum], line: str) -> Decorator:
+    return choice_option(option, name, [one.value for one in kind], line, multiple=True)
 
 
 _FILTERS: Final = (
-    _choices("--category", "categories", Category, "Only this kind"),
+    _several("--category", "categories", Category, "Only this kind"),
     click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated."),
-    _choices("--scope", "scopes", Scope, "Only of this scope"),
-    _choices("--status", "statuses", LearningStatus, "Active ones by default"),
+    _several("--scope", "scopes", Scope, "Only of this scope"),
+    _several("--status", "statuses", LearningStatus, "Only of this status, active by default"),
     click.option("--file", "paths", multiple=True, help="Only those that name this file."),
     click.option("--since", help="Only newer ones: 30d, 12h, or a date such as 2026-02-06."),
-    click.option("--limit", type=click.IntRange(min=1), help="At most this many."),
+    limit_option(),
 )
 
 
@@ -85,11 +82,7 @@ def _since(now: datetime, narrowing: Narrowing) -> datetime | None:
 
 @click.command("list")
 @filter_options
-@click.option(
-    "--sort",
-    type=click.Choice(list(ORDERS)),
-    help="What to sort by, the highest first; newest first by default.",
-)
+@choice_option("--sort", "sort", ORDERS, "What to sort by, the highest first")
 @click.option("--all", "everything", is_flag=True, help="Archived and superseded ones as well.")
 @click.option("--stale", is_flag=True, help="Only what decay archives now or within seven days.")
 @click.option(

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Mapping
-from difflib import get_close_matches
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
@@ -130,26 +129,20 @@ class GroveGroup(LazyGroup):
         """Import the command that is called; of an unknown one say what is like it."""
         if args[0] not in COMMANDS and ctx.params.get("plugins", True):
             offered_help_lines(ctx, fresh=True)
+        if args[0] == "help" and not ctx.resilient_parsing:
+            # As ``grove COMMAND --help`` does.
+            if not args[1:]:
+                click.echo(ctx.get_help())
+                ctx.exit()
+            return self.resolve_command(ctx, [*args[1:], "--help"])
         try:
             return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            if args[0] == "help" and not ctx.resilient_parsing:
-                # As ``grove COMMAND --help`` does.
-                if not args[1:]:
-                    click.echo(ctx.get_help())
-                    ctx.exit()
-                return self.resolve_command(ctx, [*args[1:], "--help"])
-            near = (
-                ["--version"]
-                if args[0] == "version"
-                else get_close_matches(args[0], self.list_commands(ctx), n=1)
-            )
+        except click.UsageError:
             from grove_core.cli.app import name_problems
 
             # An unknown command may be one of theirs.
             name_problems(project_of(ctx).problems)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise click.UsageError(f"{error.message}{hint}", ctx) from error
+            raise
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; what a plugin's raises on purpose ends it with words."""

@@ -3,6 +3,7 @@
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.groups import LazyGroup
 from grove_core.cli.options import dry_run_option
 from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
@@ -17,7 +18,7 @@ from grove_core.services.sync import index_now, with_server
 from grove_core.text import counted
 
 
-@click.group("maintain", invoke_without_command=True)
+@click.group("maintain", cls=LazyGroup, invoke_without_command=True)
 @grove_command
 def command(invocation: Invocation) -> Result:
     """Look after the learnings: archive, restore, supersede, and what else keeps them useful.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
 from grove_core.errors import PluginError
 from grove_core.plugins.discovery import (
@@ -43,7 +44,7 @@ _PYTEST: Final = (
 _LEFT_OUT: Final = ("GROVE_PLUGINS", "GROVE_SESSION", "CLAUDE", "PYTEST_", "XDG_")
 
 
-@click.group("plugins", invoke_without_command=True)
+@click.group("plugins", cls=LazyGroup, invoke_without_command=True)
 @grove_command
 def command(invocation: Invocation) -> Result:
     """Show the installed plugins in the order they are asked, and what became of each.

@@ -1,6 +1,7 @@
 """Printing what a command found or did."""
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -33,10 +34,21 @@ def print_result(result: Result, *, as_json: bool, quiet: bool) -> None:
         from rich.text import Text
 
         console = plain_console()
-        for line in result.lines:
-            console.print(Text.assemble(*(line if isinstance(line, list) else [line])))
-        result.human(console)
+        with console.capture() as printed:
+            for line in result.lines:
+                console.print(Text.assemble(*(line if isinstance(line, list) else [line])))
+            result.human(console)
+        _show(printed.get(), console)
     sys.stdout.flush()
+
+
+def _show(text: str, console: "Console") -> None:
+    """Print a text; one that is longer than the terminal in a pager, as git does."""
+    too_long = console.is_terminal and text.count("\n") >= console.height
+    if too_long and sys.stdin.isatty() and os.environ.get("PAGER") not in ("", "cat"):
+        click.echo_via_pager(text, color=True)
+    else:
+        sys.stdout.write(text)
 
 
 def plain_console() -> "Console":

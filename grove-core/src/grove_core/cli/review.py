@@ -3,6 +3,7 @@
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command, is_interactive
+from grove_core.cli.options import choice_option, limit_option
 from grove_core.cli.result import Result, plain_console
 from grove_core.cli.suggestions import active_ids
 from grove_core.model.learning import Category
@@ -17,19 +18,9 @@ _ANSWERS = {"y": True, "n": False}
 @click.command("review")
 @click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=active_ids)
 @click.option("--useful/--not-useful", default=None, help="What the named learnings were.")
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Ask about at most this many.",
-)
-@click.option(
-    "--category",
-    "categories",
-    multiple=True,
-    type=click.Choice([one.value for one in Category], case_sensitive=False),
-    help="Only this kind; may be given several times.",
+@limit_option("Ask about at most this many.", 10)
+@choice_option(
+    "--category", "categories", [one.value for one in Category], "Only this kind", multiple=True
 )
 @grove_command
 def command(

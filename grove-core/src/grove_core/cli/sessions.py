@@ -7,6 +7,7 @@ import rich_click as click
 from attrs import asdict
 
 from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.options import limit_option
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time, parse_time, time_ago
 from grove_core.model.session import Session
@@ -40,7 +41,7 @@ _NAMED: Final = (Reason.PENDING, Reason.UNREADABLE, Reason.FAILED)
 
 @click.command("sessions")
 @click.option("--all", "everywhere", is_flag=True, help="Sessions of all projects.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most this many.")
+@limit_option()
 @grove_command
 def command(invocation: Invocation, *, everywhere: bool, limit: int | None) -> Result:
     """List the sessions of this project, the one that was written last first.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
 from grove_core.model.ticket import TicketClose, ToolCall
 from grove_core.plugins.discovery import TICKET_GROUP
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _LONGEST_LINE: Final = 2000
 
 
-@click.group("tickets", invoke_without_command=True)
+@click.group("tickets", cls=LazyGroup, invoke_without_command=True)
 @grove_command
 def command(invocation: Invocation) -> Result:
     """Show the ticket systems: which are used here, in which order, and why.

@@ -237,7 +237,8 @@ def list_learnings(
         if stale or one.assessment.hidden_since:
             lines.append((f"  {one.assessment.explanation}", "dim"))
     if not known:
-        lines.append("No learnings yet.")
+        uses = project.files.initialised
+        lines.append("No learnings yet." if uses else f"{project.root} does not use grove yet.")
     elif not examined:
         lines.append(f"None fits; {len(known)} in all.")
     elif len(examined) > len(shown):
@@ -304,8 +305,8 @@ def search_learnings(
     """Search the learnings of a project and the user's own, in all active backends."""
     found = project.finder.search(query, selection.filters, notes=True)
     fitting = [one for one in found if one.score.relevance > 0]
-    ranked = [one for one in fitting if selection.names_file(learning_of(one.entry))]
-    ranked = ranked[: selection.limit or SEARCH_LIMIT]
+    every = [one for one in fitting if selection.names_file(learning_of(one.entry))]
+    ranked = every[: selection.limit or SEARCH_LIMIT]
     ids = [one.entry.id for one in ranked]
     usage = project.usage(ids)
     results: list[dict[str, Any]] = []
@@ -316,6 +317,8 @@ def search_learnings(
         lines += learning_lines(learning, stats)
         if explain:
             lines += [(f"  {line}", "dim") for line in one.score.lines()]
+    if len(every) > len(ranked):
+        lines.append((f"The best {len(ranked)} of {len(every)} that fit; see --limit.", "dim"))
     return Result(
         document={"query": query.text, "count": len(ranked), "results": results},
         lines=lines or ["Nothing fits."],
