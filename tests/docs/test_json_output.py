@@ -58,10 +58,8 @@ def documented():
     found["grove review"] |= {f"learnings[].{key}" for key in listed - decay}
     found["grove maintain list"] |= {f"explained[].{key}" for key in decay}
     curated = [key for key in found["grove maintain"] if key.startswith("going_stale[].")]
-    for name in ("archived", "superseded", "corrected", "never_used", "never_shown", "explained"):
-        title = "grove maintain list" if name == "explained" else "grove maintain"
-        found[title] |= {key.replace("going_stale", name, 1) for key in curated}
-    found["grove maintain list"] |= found["grove maintain"]
+    for name in ("archived", "corrected", "never_used"):
+        found["grove maintain"] |= {key.replace("going_stale", name, 1) for key in curated}
     session = {key for key in found["grove status"] if key.startswith("session.")}
     found["grove status"] |= {f"live_sessions[].{key.removeprefix('session.')}" for key in session}
     tickets = {key for key in session if key.startswith(("session.ticket.", "session.closed[]."))}

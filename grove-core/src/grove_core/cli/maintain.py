@@ -11,8 +11,7 @@ from grove_core.cli.suggestions import active_ids, archived_ids, standing_ids
 from grove_core.identifiers import is_session_id
 from grove_core.model.memory import StorageLayout
 from grove_core.services import migrate, storing
-from grove_core.services.curate import Curator
-from grove_core.services.curation import curation_overview
+from grove_core.services.curate import Curator, curation_overview, explain_decay
 from grove_core.services.reflect import refuse_secrets
 from grove_core.services.sync import index_now, with_server
 from grove_core.text import counted
@@ -26,17 +25,17 @@ def command(invocation: Invocation) -> Result:
     Alone it does what `grove maintain list` does. Nothing is archived without being named, but by
     `--stale` and by decay.
     """
-    return curation_overview(invocation.project, explain=False)
+    return curation_overview(invocation.project)
 
 
 @command.command("list", short_help="Show what curation would look at (the default).")
 @click.option(
-    "--explain", is_flag=True, help="Say of every learning how it stands to decay, and why."
+    "--explain", is_flag=True, help="Say instead of every active learning how it stands to decay."
 )
 @grove_command
 def list_(invocation: Invocation, *, explain: bool) -> Result:
     """Show what curation would look at: what goes stale, what went and why, what never helped."""
-    return curation_overview(invocation.project, explain=explain)
+    return (explain_decay if explain else curation_overview)(invocation.project)
 
 
 @command.command("archive")

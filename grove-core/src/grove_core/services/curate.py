@@ -1,9 +1,10 @@
-"""Curation: archive, restore and supersede learnings."""
+"""Curation: what is worth a look; archive, restore and supersede learnings."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Final
+from datetime import timedelta
+from typing import Any, Final
 
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
 from grove_core.memory.backends import FoundLearning
@@ -11,16 +12,41 @@ from grove_core.model.events import Archived, Corrected, Restored, StatsEvent
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
-from grove_core.services.decay import Aging, examine, examine_all, require_all_events
-from grove_core.services.history import find_successor
+from grove_core.services.decay import (
+    Aging,
+    days_left,
+    decay_document,
+    examine,
+    examine_all,
+    require_all_events,
+)
+from grove_core.services.history import find_events
 from grove_core.services.result import Line, Result
-from grove_core.stats.decay import DecayState
+from grove_core.stats.decay import UNUSED_SHOWINGS, DecayState
 from grove_core.storage import files
-from grove_core.text import clean_line
+from grove_core.text import clean_line, counted
 
 _LONGEST_REASON: Final = 200
 _BY_HAND: Final = "by hand"
 _MOST_AT_ONCE: Final = 20
+_LATELY: Final = timedelta(days=30)
+_MOST_SHOWN: Final = 20
+# name of a section: its title, and what to do about it
+_SECTIONS: Final = {
+    "going_stale": (
+        "Going stale: archived soon unless shown or used",
+        "grove maintain archive --stale, or grove ref ID where one helped",
+    ),
+    "archived": ("Archived within 30 days", "grove maintain restore ID"),
+    "corrected": (
+        "Said to be wrong, and nothing has taken their place",
+        "grove maintain supersede ID --by ID, or grove maintain archive ID",
+    ),
+    "never_used": (
+        "Often shown, never used",
+        "grove maintain archive ID, or fix its tags and files",
+    ),
+}
 # What became of a learning; in a dry run, what would have.
 _CHANGED, _UNCHANGED, _REFUSED = "changed", "unchanged", "refused"
 
@@ -111,12 +137,7 @@ class Curator:
         def supersede_one(found: FoundLearning) -> None:
             learning = found.hit.learning
             if learning.status is LearningStatus.SUPERSEDED:
-                successor = find_successor(project, learning)
-                by = successor.hit.learning.id if successor is not None else ""
-                text = f"{learning.id} is superseded already{f', by {by}' if by else ''}"
-                refused = f"{text}; {_line(new_id)} was not put there"
-                outcome = (_UNCHANGED, text) if by == new_id else (_REFUSED, refused)
-                self._note(outcome[0], learning, outcome[1])
+                self._note(_UNCHANGED, learning, f"{learning.id} is superseded already")
                 return
             objection = _objection(found, project.library.get(new_id), new_id)
             if objection:
@@ -228,3 +249,82 @@ def _unknown(learning_id: str) -> str:
 
 def _line(text: str) -> str:
     return clean_line(text, _LONGEST_REASON)
+
+
+# --- what is worth a look -------------------------------------------------------------------------
+
+
+def curation_overview(project: Project) -> Result:
+    """List what a curator would see to."""
+    examined = examine_all(project)
+    events: dict[str, list[Archived | Corrected]] = {}
+    for logged in find_events(project, [Archived, Corrected]):
+        if isinstance(logged.event, Archived | Corrected):
+            events.setdefault(logged.event.learning_id, []).append(logged.event)
+    sections: dict[str, list[dict[str, Any]]] = {name: [] for name in _SECTIONS}
+    for one in examined:
+        for name, reason in _remarks(one, events.get(one.learning.id, ()), project):
+            said = {"id": one.learning.id, "summary": one.learning.summary, "reason": reason}
+            sections[name].append({**said, "days_left": days_left(one.assessment)})
+    total = f"{counted(len(examined), 'learning')} in all; `grove maintain list --explain` says how"
+    return Result(
+        document={"total": len(examined), **sections},
+        lines=[*_lines_of(sections), (f"{total} each stands to decay.", "dim")],
+        ids=list(dict.fromkeys(one["id"] for rows in sections.values() for one in rows)),
+    )
+
+
+def _remarks(
+    one: Aging, events: Sequence[Archived | Corrected], project: Project
+) -> Iterator[tuple[str, str]]:
+    """Say in which sections a learning belongs, and why; texts of a log are cleaned."""
+    found = one.assessment
+    last = events[-1] if events else None
+    if one.learning.status is LearningStatus.ARCHIVED:
+        if isinstance(last, Archived) and project.now - last.ts <= _LATELY:
+            yield "archived", f"archived {last.ts:%Y-%m-%d}: {_line(last.reason)}"
+        return
+    if one.learning.status is not LearningStatus.ACTIVE:
+        return
+    if found.is_stale:
+        yield "going_stale", found.explanation
+    if isinstance(last, Corrected):
+        yield "corrected", f"{last.ts:%Y-%m-%d}: {_line(last.why or 'no reason was given')}"
+    if found.surfaced >= UNUSED_SHOWINGS and not found.referenced:
+        yield "never_used", f"shown in {found.surfaced} sessions, used in none"
+
+
+def _lines_of(sections: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Line]:
+    for name, rows in sections.items():
+        if rows:
+            title, hint = _SECTIONS[name]
+            yield f"{title} ({len(rows)})", "bold"
+            for one in rows[:_MOST_SHOWN]:
+                yield f"  {one['id']}  {one['summary']}"
+                yield f"    {one['reason']}", "dim"
+            if len(rows) > _MOST_SHOWN:
+                yield f"  … and {len(rows) - _MOST_SHOWN} more (--json names all)", "dim"
+            yield f"  → {hint}\n", "dim"
+    if not any(sections.values()):
+        yield "Nothing needs curation."
+
+
+def explain_decay(project: Project) -> Result:
+    """Say of every active learning how it stands to decay."""
+    examined = [one for one in examine_all(project) if one.learning.status is LearningStatus.ACTIVE]
+    rows: list[dict[str, Any]] = []
+    lines: list[Line] = []
+    for one in examined:
+        learning, found = one.learning, one.assessment
+        decay = decay_document(found)
+        rows.append({"id": learning.id, "summary": learning.summary, "decay": decay})
+        used = f"shown {found.surfaced}, used {found.referenced}"
+        last = f"last {found.verified_by} {found.last_verified:%Y-%m-%d}"
+        days = f"{decay['days_since']} of {found.passive_days} days"
+        lines += [
+            f"{learning.id}  {learning.summary}",
+            f"    {found.state.value}: {found.explanation}",
+            (f"    {last} · {days} · {used}", "dim"),
+        ]
+    ids = [one.learning.id for one in examined]
+    return Result(document={"explained": rows}, lines=lines or ["No learnings yet."], ids=ids)

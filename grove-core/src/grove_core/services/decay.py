@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.errors import StorageError
 from grove_core.model.learning import Learning, LearningStatus
@@ -72,6 +72,20 @@ def examine_all(project: Project) -> list[Aging]:
     found = list(project.library.iterate())
     examined = examine(project, found, project.usage()) if found else []
     return sorted(examined, key=lambda one: one.assessment.days_left)
+
+
+def decay_document(assessment: DecayAssessment) -> dict[str, Any]:
+    """Describe for JSON how a learning stands to decay."""
+    rounded = {"days_since": round(assessment.days_since, 2), "days_left": days_left(assessment)}
+    if assessment.hit_rate is not None:
+        rounded["hit_rate"] = round(assessment.hit_rate, 4)
+    return assessment._asdict() | {"reason": assessment.reason} | rounded
+
+
+def days_left(assessment: DecayAssessment) -> float | None:
+    """Return the days until it is due; ``None`` where the rule does not apply."""
+    by_rule = assessment.state in (DecayState.FRESH, DecayState.DUE)
+    return round(assessment.days_left, 2) if by_rule else None
 
 
 def require_all_events(project: Project) -> None:

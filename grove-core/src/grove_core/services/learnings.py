@@ -28,10 +28,9 @@ from grove_core.project import Project
 from grove_core.reflection.pipeline import WITHHELD
 from grove_core.retrieval.entry import learning_of
 from grove_core.retrieval.rules import overlaps
-from grove_core.services.decay import Aging, examine
+from grove_core.services.decay import Aging, decay_document, examine
 from grove_core.services.history import find_events, find_successor
 from grove_core.services.result import Line, Part, Result
-from grove_core.stats.decay import DecayAssessment, DecayState
 from grove_core.text import clean_line, counted
 
 SEARCH_LIMIT: Final = 10
@@ -103,20 +102,6 @@ def learning_document(found: FoundLearning, stats: LearningStats | None) -> dict
             **{name: getattr(stats, name, None) for name in _SHARES_AND_TIMES},
         },
     }
-
-
-def decay_document(assessment: DecayAssessment) -> dict[str, Any]:
-    """Describe for JSON how a learning stands to decay."""
-    rounded = {"days_since": round(assessment.days_since, 2), "days_left": days_left(assessment)}
-    if assessment.hit_rate is not None:
-        rounded["hit_rate"] = round(assessment.hit_rate, 4)
-    return assessment._asdict() | {"reason": assessment.reason} | rounded
-
-
-def days_left(assessment: DecayAssessment) -> float | None:
-    """Return the days until it is due; ``None`` where the rule does not apply."""
-    by_rule = assessment.state in (DecayState.FRESH, DecayState.DUE)
-    return round(assessment.days_left, 2) if by_rule else None
 
 
 def learning_lines(found: FoundLearning, stats: LearningStats | None) -> list[Line]:
