@@ -28,7 +28,7 @@ from grove_core.model.statistics import (
 from grove_core.model.usage import LearningStats, Share
 from grove_core.stats.cache import USAGE, Numbers, stats_of
 from grove_core.stats.decay import DecayRule, assess_decay, stale_days
-from grove_core.stats.fold import DERIVED, MICROSECONDS_A_DAY, MISSES, MOST_LISTED
+from grove_core.stats.fold import CHANGED_FROM, DERIVED, MICROSECONDS_A_DAY, MISSES, MOST_LISTED
 from grove_core.stats.insights import TRIGGERS
 from grove_core.stats.lines import instant, microseconds
 from grove_core.storage.cache import transaction
@@ -55,34 +55,47 @@ FROM catalogue LEFT JOIN usage USING (learning)
 _PATIENT: Final = "PRAGMA busy_timeout = 60000"
 _CATALOGUE: Final = "catalogue"
 _PUT: Final = "INSERT OR REPLACE INTO catalogue VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+# What is derived of days before the earliest new event stands. The first part asks the index; days
+# before 1970 are rounded towards it.
+_CHANGED: Final = (
+    f"{{0}} > (:day - 1) * {MICROSECONDS_A_DAY} AND {{0}} / {MICROSECONDS_A_DAY} >= :day"
+)
 _DERIVE: Final = (
-    "DELETE FROM day",
+    "CREATE INDEX IF NOT EXISTS use_by_surfaced ON use (surfaced)",
+    "CREATE INDEX IF NOT EXISTS use_by_referenced ON use (referenced)",
+    "CREATE INDEX IF NOT EXISTS used_for_by_moment ON used_for (moment)",
+    "DELETE FROM day WHERE day >= :day",
     f"""
 INSERT INTO day
 SELECT coalesce(category, ''), coalesce(scope, ''), moment / {MICROSECONDS_A_DAY},
     sum(shown), sum(used)
 FROM (
     SELECT learning, surfaced AS moment, 1 AS shown, 0 AS used FROM use
-    WHERE surfaced IS NOT NULL
+    WHERE {_CHANGED.format("surfaced")}
     UNION ALL
-    SELECT learning, referenced, 0, 1 FROM use WHERE referenced IS NOT NULL
+    SELECT learning, referenced, 0, 1 FROM use WHERE {_CHANGED.format("referenced")}
 ) LEFT JOIN catalogue USING (learning)
 GROUP BY 1, 2, 3
 """,
     """
 UPDATE catalogue SET others = (
-    SELECT count(*) FROM used_for
-    WHERE used_for.learning = catalogue.learning AND catalogue.ticket NOT IN ('', used_for.ticket)
-)
+    SELECT tickets - EXISTS (
+        SELECT 1 FROM used_for
+        WHERE used_for.learning = catalogue.learning AND used_for.ticket = catalogue.ticket
+    )
+    FROM usage WHERE usage.learning = catalogue.learning
+) WHERE ticket != ''
 """,
-    "DELETE FROM edge",
+    "DELETE FROM edge WHERE day >= :day",
     f"""
 INSERT INTO edge
 SELECT moment / {MICROSECONDS_A_DAY}, count(*)
 FROM used_for JOIN catalogue USING (learning)
-WHERE catalogue.ticket NOT IN ('', used_for.ticket) GROUP BY 1
+WHERE {_CHANGED.format("moment")} AND catalogue.ticket NOT IN ('', used_for.ticket)
+GROUP BY 1
 """,
 )
+_EVERY_DAY: Final = -(10**6)
 _REFUSALS: Final = """
 SELECT summary, tags, moment, session FROM rejected
 ORDER BY moment DESC, summary, session, tags LIMIT ?
@@ -158,11 +171,15 @@ def statistics(
                     connection.execute("DELETE FROM catalogue")
                     connection.executemany(_PUT, rows)
                     numbers.set_fingerprint(_CATALOGUE, content)
-            if not numbers.is_fresh(DERIVED, content):
+            is_known = numbers.is_fresh(DERIVED, content)
+            changed = numbers.fingerprint(CHANGED_FROM)
+            if changed or not is_known:
+                day = int(changed) if is_known else _EVERY_DAY
                 with transaction(connection):
                     for statement in _DERIVE:
-                        connection.execute(statement)
+                        connection.execute(statement, {"day": day})
                     numbers.set_fingerprint(DERIVED, content)
+                    connection.execute("DELETE FROM meta WHERE name = ?", (CHANGED_FROM,))
             # Most events are no refusals, and comparing those takes longest.
             refusals = connection.execute("SELECT max(rejected) FROM rejected").fetchone()
             compared = f"{content} {refusals}"

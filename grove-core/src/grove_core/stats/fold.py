@@ -21,10 +21,12 @@ MOST_LISTED: Final = 100
 DERIVED: Final = "derived"
 MISSES: Final = "misses"
 """Under these names the cache notes what follows from events and learnings, and is up to date."""
+CHANGED_FROM: Final = "changed_from"
+"""Under this name it notes the earliest day of events that have come since."""
 
 _PORTION: Final = 128 * 1024  # what is read and parsed at once: it should fit a processor's cache
 _TAIL: Final = 4096
-_FLUSHED_AT: Final = 200_000  # events; more at once are quicker to write and take more memory
+_FLUSHED_AT: Final = 100_000  # events; more at once are quicker to write and take more memory
 
 # Events of which a repeat changes nothing.
 _USES: Final = ("surfaced", "referenced", "dismissed")
@@ -71,6 +73,10 @@ INSERT INTO ticket VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET {_either("min", "skipped")}, {_either("max", "accepted")}
 """
 _ADD_REJECTED: Final = "INSERT INTO rejected (moment, session, summary, tags) VALUES (?, ?, ?, ?)"
+_NOTE_CHANGE: Final = f"""
+INSERT INTO meta VALUES (?, ? / {MICROSECONDS_A_DAY})
+ON CONFLICT DO UPDATE SET fingerprint = min(CAST(fingerprint AS INTEGER), excluded.fingerprint)
+"""
 _TOTALS: Final = """
 UPDATE usage SET
     (surfaced, referenced, dismissed) = (
@@ -150,9 +156,9 @@ def fold(
             ):
                 for table in _FOLDED:
                     connection.execute(f"DELETE FROM {table}")
-                connection.execute("DELETE FROM meta WHERE name = ?", (MISSES,))
+                forget = "DELETE FROM meta WHERE name IN (?, ?, ?)"
+                connection.execute(forget, (DERIVED, MISSES, CHANGED_FROM))
                 known = {}
-            connection.execute("DELETE FROM meta WHERE name = ?", (DERIVED,))
             folder = _Folder(connection, personal, since, until)
             for path, state in states.items():
                 folder.fold(known.get(path) or _Log(path), state)
@@ -197,6 +203,7 @@ class _Folder:
         self._seen: set[int] = set()
         self._learnings: set[int] = set()
         self._batch = _Batch()
+        self._earliest = _NEVER
         self.late = self._has_added = False
         # In a cache that is still empty, nothing can have been seen before.
         filled = connection.execute("SELECT EXISTS (SELECT 1 FROM log)").fetchone()
@@ -220,12 +227,15 @@ class _Folder:
         self._connection.execute(f"INSERT OR REPLACE INTO log VALUES ({marks})", row)
 
     def finish(self) -> None:
-        """Write what is left, and sum up what was used."""
+        """Write what is left, sum up what was used, and note from which day on that is."""
         self._flush()
         self._connection.executemany(_TOTALS, ((one,) for one in self._learnings))
+        if self._earliest < _NEVER:
+            self._connection.execute(_NOTE_CHANGE, (CHANGED_FROM, self._earliest))
 
     def _flush(self) -> None:
         self._learnings |= self._batch.write(self._connection)
+        self._earliest = min(self._earliest, self._batch.earliest)
         self._batch = _Batch()
 
     def _is_late(self) -> bool:
@@ -296,6 +306,7 @@ class _Batch:
 
     def __init__(self) -> None:
         self.events = 0
+        self.earliest = _NEVER
         self.lines: list[int] = []
         self._learnings: dict[str, _Learning] = {}
         self._uses: dict[tuple[int, int], dict[str, int]] = {}
@@ -309,6 +320,8 @@ class _Batch:
         """Add that a learning was shown, used or dismissed; added again, it changes nothing."""
         _, event, moment, fields = line
         learning = self._learning(fields["learning_id"])
+        if moment < self.earliest:
+            self.earliest = moment
         first = self._uses.setdefault((learning.key, _key_of(fields["session_id"])), {})
         if moment < first.get(event, _NEVER):
             first[event] = moment
