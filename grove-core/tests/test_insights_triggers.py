@@ -79,9 +79,9 @@ def misses(many):
     return numbers(skips=SkipStats({"agent": many}, Share(many, many + 3), (missed,) * many))
 
 
-def stale(days):
+def stale(days, many=3):
     old = GoingStale(learning_id="cl_1", summary="Old", last_verified=ago(83), days_left=days)
-    return numbers(going_stale=(old,))
+    return numbers(going_stale=(old,) * many, going_stale_count=many)
 
 
 def pollination(*tickets, before=0):
@@ -117,6 +117,7 @@ CASES = [
     ("rubber_stamping", True, criteria(10, 0)),
     ("rubber_stamping", True, criteria(19, 2)),
     ("decay_warning", False, stale(7.1)),
+    ("decay_warning", False, stale(7.0, many=2)),
     ("decay_warning", True, stale(7.0)),
     ("low_gate_precision", False, precision(0, 9)),
     ("low_gate_precision", True, precision(2, 10)),
@@ -132,8 +133,8 @@ CASES = [
     ("over_surfaced", False, shown(4, 0)),
     ("over_surfaced", True, shown(5, 0)),
     ("over_surfaced", False, shown(9, 1)),
-    ("skip_miss", False, misses(0)),
-    ("skip_miss", True, misses(1)),
+    ("skip_miss", False, misses(2)),
+    ("skip_miss", True, misses(3)),
     ("stale_top_learning", False, used(4, 2, unused=59.9)),
     ("stale_top_learning", True, used(4, 2, unused=60)),
     ("stale_top_learning", False, used(2, 2, unused=61)),

@@ -359,6 +359,7 @@ def exchange(project, found):
         project.json("import", "jsonl", INTERCHANGE / "basic.jsonl"),
     ]
     output = project.root.parent / "out.jsonl"
+    found["grove page"] = [project.json("page")]
     found["grove export"] = [
         project.json("export", "--format", "jsonl", *words) for words in ((), ("--output", output))
     ]

@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+from grove_core.model.learning import Category, Criterion, Learning, LearningStatus
 from grove_core.model.statistics import (
     CrossPollination,
     Edges,
@@ -21,6 +22,7 @@ from grove_core.model.statistics import (
     WriteGateStats,
 )
 from grove_core.model.usage import LearningStats, Share
+from grove_core.report.page import ReadableLearning
 
 NOW = datetime(2030, 6, 14, 9, 30, tzinfo=UTC)
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"alert(1)\">"
@@ -197,3 +199,24 @@ def long_example():
         write_gate=WriteGateStats(rejected_by_stage={"a-plugin's/stage~" + "w" * 60: 100_000}),
         log=LogStats(faults=(LogFault("/" + "p" * 300, tuple(range(1, 101)), 4_000, 1),)),
     )
+
+
+def readable_examples(many):
+    """Learnings as the page shows them, the newest first."""
+    categories, made = list(Category), []
+    for number in range(many):
+        learning = Learning(
+            id=f"cl_20300110_aaa{number:03}",
+            category=categories[number % len(categories)],
+            summary=SUMMARIES[number % len(SUMMARIES)],
+            detail=f"Detail number {number}, with `code` and {HOSTILE}.",
+            tags=("orders", f"part-{number % 50}"),
+            context_files=(f"shop/file-{number % 200}.py",),
+            criteria_met=frozenset({Criterion.STABLE_FACT}),
+            status=LearningStatus.ARCHIVED if number % 10 == 0 else LearningStatus.ACTIVE,
+            session_id="s",
+            timestamp=NOW - timedelta(hours=number),
+        )
+        facts = [("Decay", "last used 2030-06-01"), ("Origin", "ticket shop-1")]
+        made.append(ReadableLearning(learning, "used 3 of 5", facts, ["2030-06-01 used"]))
+    return made

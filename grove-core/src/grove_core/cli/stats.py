@@ -1,9 +1,10 @@
-"""``grove stats``."""
+"""``grove stats`` and ``grove page``."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
@@ -16,13 +17,15 @@ from grove_core.model.statistics import Insight, Statistics
 from grove_core.project import Project
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of, ranked
-from grove_core.text import clean_line
+from grove_core.storage.files import make_directory
+from grove_core.text import clean_line, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _LONGEST_TITLE: Final = 200
 _LOOKED_AT: Final = 1000
+_FILE: Final = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 
 
 @click.command("stats")
@@ -34,36 +37,50 @@ _LOOKED_AT: Final = 1000
 @click.option(
     "--html",
     metavar="FILE",
-    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="Write a page for a browser instead, with charts; - for standard output.",
+    type=_FILE,
+    help="Write the page of grove page instead; - for standard output.",
 )
 @grove_command
 def command(invocation: Invocation, *, since: str | None, html: Path | None) -> Result:
     """Show whether learnings help, what the gates do, and what to look at.
 
-    The page of --html is one file without scripts that loads nothing from anywhere. With --quiet
-    only the ids of the most valuable learnings are printed. Exit code 0 whatever the numbers are, 1
-    when the page cannot be written.
+    With --quiet only the ids of the most valuable learnings are printed. Exit code 0 whatever the
+    numbers are, 1 when the page cannot be written.
     """
     project = invocation.project
     start = None if since is None else parse_time(since, project.now, "--since")
+    if html is not None:
+        return _write_page(project, html, start)
     statistics = project.statistics(start)
     insights = ask_for_insights(project, statistics)
-    document = statistics_document(statistics, insights)
-    title = clean_line(project.root.name, _LONGEST_TITLE) or "grove"
-    if html is not None:
-        return _write_page(html, document, title)
 
     def human(console: "Console") -> None:
         from grove_core.report.dashboard import print_dashboard
 
-        print_dashboard(statistics, insights, title, console)
+        print_dashboard(statistics, insights, title_of(project), console)
 
     return Result(
-        document=document,
+        document=statistics_document(statistics, insights),
         human=human,
         ids=[one.learning_id for one in statistics.top],
     )
+
+
+@click.command("page")
+@click.argument("file", required=False, type=_FILE)
+@grove_command
+def page_command(invocation: Invocation, *, file: Path | None) -> Result:
+    """Write a page for a browser: every learning with its use and its reasons, and the numbers.
+
+    It is one file that loads nothing from anywhere, to be searched and filtered. Without FILE it is
+    written outside of the project, into grove's own directory; - is standard output.
+    """
+    project = invocation.project
+    target = file
+    if target is None:
+        target = project.files.state_directory / "page.html"
+        make_directory(target.parent)
+    return _write_page(project, target)
 
 
 def ask_for_insights(project: Project, statistics: Statistics) -> Sequence[Insight]:
@@ -79,22 +96,34 @@ def ask_for_insights(project: Project, statistics: Statistics) -> Sequence[Insig
     return ranked(found)
 
 
-def _write_page(target: Path, document: Mapping[str, Any], title: str) -> Result:
-    from grove_core.report.page import html_page, is_page
+def title_of(project: Project) -> str:
+    """Name a project by its directory."""
+    return clean_line(project.root.name, _LONGEST_TITLE) or "grove"
 
-    page = html_page(document, title).encode()
+
+def _write_page(project: Project, target: Path, since: datetime | None = None) -> Result:
+    from grove_core.report.page import html_page, is_page, readable_learnings
+
+    statistics, learnings = project.statistics(since), readable_learnings(project)
+    insights = ask_for_insights(project, statistics)
+    page = html_page(statistics, insights, learnings, title_of(project)).encode()
     if str(target) == "-":
         context = click.get_current_context()
         if context is not None and context.params["as_json"]:
-            raise click.UsageError("--html - and --json both print; choose one", context)
+            raise click.UsageError("- and --json both print; choose one", context)
         sys.stdout.flush()
         sys.stdout.buffer.write(page)
         return Result.printed([])
     path = target.resolve()
     try:
         if path.exists() and not is_page(path.read_bytes()[:_LOOKED_AT]):
-            raise GroveError(f"{target} is there and no page of grove stats; name another file")
+            raise GroveError(f"{target} is there and no page of grove's; name another file")
         path.write_bytes(page)
     except OSError as error:
         raise GroveError(f"cannot write {target}: {error.strerror or error}") from error
-    return Result(document=document, human=lambda console: console.print(f"Wrote {path}"))
+    count = len(learnings)
+    return Result(
+        document={"path": path, "learnings": count},
+        lines=[f"Wrote {path} with {counted(count, 'learning')}"],
+        ids=[str(path)],
+    )

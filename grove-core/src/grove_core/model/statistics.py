@@ -106,7 +106,18 @@ class GoingStale(NamedTuple):
 
 
 class UsageStats(NamedTuple):
-    """How learnings were used, all together, those included that are stored no more."""
+    """How learnings were used, all together, those included that are stored no more.
+
+    Attributes:
+        surfaced: Showings, each learning once a session.
+        referenced: Uses, likewise.
+        dismissed: Showings without a use.
+        corrected: Corrections.
+        useful_ratings: Ratings that call a learning useful.
+        useless_ratings: The others.
+        hits: Used of shown.
+        characters: About how many characters the showings of the stored ones were.
+    """
 
     surfaced: int = 0
     referenced: int = 0
@@ -115,6 +126,7 @@ class UsageStats(NamedTuple):
     useful_ratings: int = 0
     useless_ratings: int = 0
     hits: Share = Share()
+    characters: int = 0
 
 
 class ReflectionStats(NamedTuple):

@@ -21,7 +21,6 @@ _LEAST_DIFFERENCE: Final = 0.05
 _MOST_LINE_NUMBERS: Final = 5
 _LONGEST_NAME: Final = 200
 _LONGEST_SUMMARY: Final = 500
-_BOUNDS: Final = ("low", "high")
 
 
 class Trend(Enum):
@@ -128,35 +127,6 @@ def fault_of(fault: LogFault) -> str:
     if fault.unknown:
         said.append(f"{counted(fault.unknown, 'event')} of a newer grove")
     return f"{clean_line(fault.path, _LONGEST_NAME)}: {', '.join(said)}"
-
-
-def evidence_of(evidence: Mapping[str, object]) -> str:
-    """Say the numbers that an insight is concluded from."""
-    said = []
-    for name, value in evidence.items():
-        prefix, _, bound = name.rpartition("_")
-        before = f"{prefix}_" if prefix else ""
-        low, high = evidence.get(f"{before}low"), evidence.get(f"{before}high")
-        if bound == "rate" and isinstance(value, float):
-            between = (
-                f" ({interval_of(low, high)})"
-                if isinstance(low, float) and isinstance(high, float)
-                else ""
-            )
-            said.append(f"{name.replace('_', ' ')} {percent(value)}{between}")
-        elif bound not in _BOUNDS or f"{before}rate" not in evidence:
-            said.append(f"{name.replace('_', ' ')} {_said(value)}")
-    return ", ".join(said)
-
-
-def _said(value: object) -> str:
-    if isinstance(value, Mapping):
-        return " ".join(f"{name} {_said(one)}" for name, one in value.items()) or "none"
-    if isinstance(value, (list, tuple)):
-        return " ".join(_said(one) for one in value) or "none"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return clean_line(str(value), _LONGEST_NAME)
 
 
 def _whole(rate: float) -> int:

@@ -296,4 +296,5 @@ def _catalogued(entry: Entry) -> tuple[Any, ...]:
         fields["session_id"],
         fields["ticket_id"] or "",
         entry.backend,
+        len(fields["summary"]) + len(fields["detail"]),
     )

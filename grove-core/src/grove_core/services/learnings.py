@@ -137,7 +137,7 @@ def show_learning(project: Project, learning_id: str) -> Result:
     successor = None if following is None else following.hit.learning
     stats = usage.get(learning_id)
     facts = [
-        *_facts(found, stats),
+        *facts_of(found, stats),
         ("Superseded", f"by {successor.id}  {successor.summary}" if successor else ""),
         ("Decay", aging.explanation if aging else ""),
     ]
@@ -147,20 +147,20 @@ def show_learning(project: Project, learning_id: str) -> Result:
             "decay": decay_document(aging) if aging else None,
             "superseded_by": successor.id if successor else None,
             "history": [
-                {"at": one.ts, "event": one.event, "detail": _detail(one)} for one in events
+                {"at": one.ts, "event": one.event, "detail": detail_of(one)} for one in events
             ],
         },
         lines=[
             *learning_lines(found, stats),
             f"\n{found.hit.learning.detail}\n",
             *(f"{name}: {value}" for name, value in facts if value),
-            *(f"{one.ts:%Y-%m-%d}  {one.event}  {_detail(one)}".rstrip() for one in events),
+            *(f"{one.ts:%Y-%m-%d}  {one.event}  {detail_of(one)}".rstrip() for one in events),
         ],
         ids=[learning_id],
     )
 
 
-def _facts(found: FoundLearning, stats: LearningStats | None) -> list[tuple[str, str]]:
+def facts_of(found: FoundLearning, stats: LearningStats | None) -> list[tuple[str, str]]:
     """Name the fields that are not shown above, and where the learning comes from."""
     learning = found.hit.learning
     names = [one.name for one in fields(Candidate)]
@@ -185,7 +185,7 @@ def _words(value: Any) -> str:  # noqa: ANN401 - of any field
     return ", ".join(value) if isinstance(value, tuple) else str(value.value)
 
 
-def _detail(event: StatsEvent) -> str:
+def detail_of(event: StatsEvent) -> str:
     """Describe an event; a log comes with a clone, so its texts are cleaned."""
     parts: Sequence[str | None] = ()
     match event:

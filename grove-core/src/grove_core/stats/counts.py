@@ -54,7 +54,9 @@ FROM catalogue LEFT JOIN usage USING (learning)
 # It is worth waiting for another process that is adding a long log, to count right.
 _PATIENT: Final = "PRAGMA busy_timeout = 60000"
 _CATALOGUE: Final = "catalogue"
-_PUT: Final = "INSERT OR REPLACE INTO catalogue VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+_PUT: Final = (
+    "INSERT OR REPLACE INTO catalogue VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+)
 # What is derived of days before the earliest new event stands. The first part asks the index; days
 # before 1970 are rounded towards it.
 _CHANGED: Final = (
@@ -95,6 +97,8 @@ WHERE {_CHANGED.format("moment")} AND catalogue.ticket NOT IN ('', used_for.tick
 GROUP BY 1
 """,
 )
+HEAD_CHARACTERS: Final = 120
+"""About how many characters are shown around a learning's own text: where it is from, quotes."""
 _EVERY_DAY: Final = -(10**6)
 _REFUSALS: Final = """
 SELECT summary, tags, moment, session FROM rejected
@@ -113,10 +117,11 @@ ORDER BY surfaced DESC, referenced, catalogue.name
 """
 # Nothing that is younger can be stale; the rule itself is that of `stats.decay`.
 _OLD: Final = f"{_RECORDS} WHERE status = 'active' AND created < ?"
-_TOTALS: Final = """
+_TOTALS: Final = f"""
 SELECT total(surfaced), total(referenced), total(dismissed), total(corrected), total(useful),
-    total(useless), total(min(surfaced, referenced))
-FROM usage
+    total(useless), total(min(surfaced, referenced)),
+    total(surfaced * (length + {HEAD_CHARACTERS}))
+FROM usage LEFT JOIN catalogue USING (learning)
 """
 _OTHER_TICKETS: Final = """
 SELECT learning, name, summary, ticket, others FROM catalogue WHERE others
@@ -143,7 +148,7 @@ SELECT (day + {_MONDAY}) / 7, 'used', sum(referenced), sum(surfaced) FROM day
 WHERE day >= :first AND day <= :today AND (surfaced OR referenced) GROUP BY 1
 UNION ALL
 SELECT (day + {_MONDAY}) / 7, name, sum(number), 0 FROM counter
-WHERE (name IN ('submissions', 'candidates', 'accepted', 'blocked') OR name GLOB 'skip:*')
+WHERE (name IN ('completed', 'candidates', 'accepted', 'blocked') OR name GLOB 'skip:*')
     AND day >= :first AND day <= :today GROUP BY 1, 2
 """
 
@@ -327,9 +332,9 @@ def _count(
 
 
 def _usage(connection: sqlite3.Connection) -> UsageStats:
-    *totals, hits = map(int, connection.execute(_TOTALS).fetchone())
+    *totals, hits, characters = map(int, connection.execute(_TOTALS).fetchone())
     numbers = dict(zip(UsageStats._fields, totals, strict=False))
-    return UsageStats(**numbers, hits=Share(hits, totals[0]))
+    return UsageStats(**numbers, hits=Share(hits, totals[0]), characters=characters)
 
 
 def _skips(connection: sqlite3.Connection, counters: Mapping[str, int]) -> SkipStats:
@@ -425,7 +430,7 @@ def _weeks(connection: sqlite3.Connection, now: datetime) -> tuple[WeekStats, ..
         WeekStats(
             start=_EPOCH + timedelta(days=week * 7 - _MONDAY),
             hits=Share(min(numbers["used"], numbers["shown"]), numbers["shown"]),
-            reflections=numbers["submissions"],
+            reflections=numbers["completed"],
             candidates=numbers["candidates"],
             accepted=numbers["accepted"],
             skips=numbers["skips"],

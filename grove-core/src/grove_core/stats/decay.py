@@ -118,7 +118,7 @@ class DecayAssessment(NamedTuple):
         words = f"{'' if self.verified_by == 'written' else 'last '}{self.verified_by} {when}"
         if self.fast_track:
             shown = self.surfaced
-            words += f" (being shown does not count: {shown} sessions were, and none used it)"
+            words += f" (shown in {shown} sessions and never used, so being shown no longer counts)"
         return words
 
 

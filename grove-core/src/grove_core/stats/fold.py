@@ -320,8 +320,7 @@ class _Batch:
         """Add that a learning was shown, used or dismissed; added again, it changes nothing."""
         _, event, moment, fields = line
         learning = self._learning(fields["learning_id"])
-        if moment < self.earliest:
-            self.earliest = moment
+        self.earliest = min(self.earliest, moment)
         first = self._uses.setdefault((learning.key, _key_of(fields["session_id"])), {})
         if moment < first.get(event, _NEVER):
             first[event] = moment

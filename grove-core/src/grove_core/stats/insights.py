@@ -74,9 +74,9 @@ def _rubber_stamping(statistics: Statistics, limits: Limits) -> Seen:
 def _decay_warning(statistics: Statistics, limits: Limits) -> Seen:
     stale = statistics.going_stale
     due = [one for one in stale if one.days_left <= limits["days"]]
-    if due:
-        # The list is cut where the count is not.
-        count = max(statistics.going_stale_count, len(due)) if len(due) == len(stale) else len(due)
+    # The list is cut where the count is not.
+    count = max(statistics.going_stale_count, len(due)) if len(due) == len(stale) else len(due)
+    if count >= limits["learnings"]:
         examples = [one.learning_id for one in due[:_MOST_NAMED]]
         words = {"learnings": counted(count, "learning"), "days": limits["days"]}
         yield "", {"learnings": count, "examples": examples}, words
@@ -90,9 +90,13 @@ def _low_gate_precision(statistics: Statistics, limits: Limits) -> Seen:
 
 
 def _low_hit_category(statistics: Statistics, limits: Limits) -> Seen:
-    for group in statistics.categories:
-        if group.hits.total >= limits["showings"] and _under(group.hits, limits["rate"]):
-            yield group.name, _group_evidence(group), _group_words(group)
+    low = [
+        one
+        for one in statistics.categories
+        if one.hits.total >= limits["showings"] and _under(one.hits, limits["rate"])
+    ]
+    for group in sorted(low, key=lambda one: -one.hits.total)[: int(limits["most"])]:
+        yield group.name, _group_evidence(group), _group_words(group)
 
 
 def _over_surfaced(statistics: Statistics, limits: Limits) -> Seen:
@@ -101,13 +105,12 @@ def _over_surfaced(statistics: Statistics, limits: Limits) -> Seen:
         for one in statistics.overshown
         if one.stats.surfaced >= limits["showings"] and not _over(one.stats.hits, limits["rate"])
     ]
-    for record in found[: int(limits["most"])]:
-        evidence = {
-            **_evidence(record.stats.hits, "used", "shown"),
-            "learnings_like_it": max(statistics.overshown_count, len(found)),
-        }
+    for record in found[:1]:
+        many = max(statistics.overshown_count, len(found))
+        evidence = {**_evidence(record.stats.hits, "used", "shown"), "learnings_like_it": many}
         hits = {"shown": record.stats.surfaced, "used": record.stats.hits.count}
-        yield record.learning_id, evidence, {**_named(record), **hits}
+        like_it = f", and {many - 1:,} more fared like it" if many > 1 else ""
+        yield record.learning_id, evidence, {**_named(record), **hits, "like_it": like_it}
 
 
 def _skip_miss(statistics: Statistics, limits: Limits) -> Seen:
@@ -269,8 +272,8 @@ def _rounded(number: float | None) -> float | None:
 def _of(share: Share, noun: str) -> str:
     rate, (low, high) = share.rate or 0.0, share.interval or (0.0, 0.0)
     return (
-        f"{share.count} of {share.total} {noun} ({rate * 100:.0f} %,"
-        f" 95 % interval {low * 100:.0f} to {high * 100:.0f} %)"
+        f"{share.count:,} of {share.total:,} {noun},"
+        f" {rate * 100:.0f} % ({low * 100:.0f}–{high * 100:.0f} %)"
     )
 
 

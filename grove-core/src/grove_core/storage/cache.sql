@@ -61,7 +61,7 @@ CREATE TABLE correction (learning INTEGER, moment INTEGER, successor TEXT);
 CREATE TABLE catalogue (
     learning INTEGER PRIMARY KEY, name TEXT, summary TEXT, category TEXT, scope TEXT,
     status TEXT, confidence TEXT, criteria TEXT, tags TEXT, created INTEGER, session TEXT,
-    ticket TEXT, backend TEXT, others INTEGER
+    ticket TEXT, backend TEXT, length INTEGER, others INTEGER
 );
 -- What follows from both, by day: how often learnings were first shown and used in a session, and
 -- first used for another ticket than their own. And what was refused and written later.
