@@ -343,9 +343,6 @@ def _hook(name: str, function: Callable[..., object]) -> Iterator[str]:
     yield from _list(sections.get("Args", ""))
     if "Returns" in sections:
         yield from (f"**Returns:** {_prose(sections['Returns'])}", "")
-    if "Example" in sections:
-        code = [line[4:] for line in sections["Example"].splitlines()]
-        yield from ("```python", *code, "```", "")
 
 
 def _protocol(protocol: type) -> Iterator[str]:
@@ -474,7 +471,7 @@ def _sections(documented: object) -> Mapping[str, str]:
     sections: dict[str, list[str]] = {"": []}
     name = ""
     for line in (inspect.getdoc(documented) or "").splitlines():
-        match = re.fullmatch(r"(Args|Attributes|Returns|Raises|Example|Yields):", line)
+        match = re.fullmatch(r"(Args|Attributes|Returns|Raises|Yields):", line)
         if match:
             name = match[1]
             sections[name] = []

@@ -36,9 +36,6 @@ def called(answer):
     CALLS.append(answer)
     return answer
 
-def insight(kind):
-    return Insight(kind=kind, message="m", suggestion="s", evidence={})
-
 def probe(**changes):
     return TicketProbe(**dict(name="bad", detect=print) | changes)
 
@@ -65,12 +62,12 @@ def backend(name):
     return hook("grove_memory_backends", f"[BackendSpec(name={name!r}, detect=print, open=print)]")
 
 
-def insights(expression):
-    return hook("grove_insights", expression, "statistics")
+def checks(expression):
+    return hook("grove_check_candidate", expression, "candidate")
 
 
-def kinds(plugins):
-    return [one.value.kind for one in plugins.insights(None)]
+def reasons(plugins):
+    return [one.value.reason for one in plugins.check_candidate(None, None)]
 
 
 class World:
@@ -347,24 +344,30 @@ def test_observers_are_told_and_their_faults_stay_with_them(world):
 
 
 def test_a_plugin_that_hangs_when_called_is_not_called_again(world):
-    module = world.install("a-slow", insights("called(1) and time.sleep(3600)"), GENERAL)
-    world.install("good", insights("[insight('good')]"), GENERAL)
+    module = world.install("a-slow", checks("called(1) and time.sleep(3600)"), GENERAL)
+    world.install("good", checks("Rejection(reason='good')"), GENERAL)
     world.limits["life_cycle"] = 0.025
     plugins = world.plugins()
-    assert kinds(plugins) == kinds(plugins) == ["good"]
+    assert reasons(plugins) == reasons(plugins) == ["good"]
     assert sys.modules[module].CALLS == [1]
-    assert world.complaints() == [("a-slow", "grove_insights", "took longer than 0.5 seconds")]
+    assert world.complaints() == [
+        ("a-slow", "grove_check_candidate", "took longer than 0.5 seconds")
+    ]
 
 
 def test_after_the_deadline_nothing_is_called_or_loaded_and_that_is_said_once(world):
-    modules = [world.install(name, insights("called([insight('x')])"), GENERAL) for name in "ab"]
+    modules = [
+        world.install(name, checks("called(Rejection(reason='x'))"), GENERAL) for name in "ab"
+    ]
     late = world.install("late", probes("late"))
     plugins = world.plugins()
-    assert kinds(plugins) == ["x", "x"]
+    assert reasons(plugins) == ["x", "x"]
     world.deadline.at = time.monotonic() - 1
-    assert kinds(plugins) == kinds(plugins) == []
+    assert reasons(plugins) == reasons(plugins) == []
     assert [len(sys.modules[module].CALLS) for module in modules] == [1, 1]
-    assert world.complaints() == [("a", "grove_insights", "was not called: no time was left")]
+    assert world.complaints() == [
+        ("a", "grove_check_candidate", "was not called: no time was left")
+    ]
     sys.modules.pop(late, None)
     assert world.plugins().ticket_probes() == []
     assert late not in sys.modules

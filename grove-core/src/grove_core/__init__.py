@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from grove_core.model.memory import StorageLayout as StorageLayout
     from grove_core.model.memory import Synchronised as Synchronised
     from grove_core.model.session import Session as Session
-    from grove_core.model.statistics import Insight as Insight
-    from grove_core.model.statistics import Statistics as Statistics
     from grove_core.model.ticket import Confirmation as Confirmation
     from grove_core.model.ticket import Ticket as Ticket
     from grove_core.model.ticket import TicketClose as TicketClose
@@ -113,7 +111,6 @@ _PUBLIC = {
         "StorageLayout Synchronised"
     ),
     "model.session": "Session",
-    "model.statistics": "Insight Statistics",
     "model.usage": "Share",
     "model.ticket": "Confirmation Ticket TicketClose ToolCall ToolResult",
     "storage.trust": "TrustRequest",

@@ -21,12 +21,12 @@ def plugin(api=GROVE_API, /, **hooks):
     return SimpleNamespace(grove_api=api, **{name: hookimpl(one) for name, one in hooks.items()})
 
 
-def no_words(statistics):
-    return []
+def no_objection(candidate):
+    return None
 
 
-def raise_error(statistics):
-    raise RuntimeError(str(statistics.now))
+def raise_error(candidate):
+    raise RuntimeError(candidate.summary)
 
 
 def spec(name, **fields):
@@ -44,9 +44,9 @@ class NeedsAKey:
 
 
 GONE = "grove_gone:command"
-sound = plugin(grove_insights=no_words)
-from_the_future = plugin(GROVE_API + 1, grove_insights=no_words)
-raises = plugin(grove_insights=raise_error)
+sound = plugin(grove_check_candidate=no_objection)
+from_the_future = plugin(GROVE_API + 1, grove_check_candidate=no_objection)
+raises = plugin(grove_check_candidate=raise_error)
 offers_no_list = plugin(grove_commands=lambda: None)
 command_from_nowhere = plugin(
     grove_commands=lambda: [CommandSpec(name="gone", target=GONE, help="Is gone.")]

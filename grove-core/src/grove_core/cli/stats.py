@@ -1,7 +1,6 @@
 """``grove stats`` and ``grove page``."""
 
 import sys
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,11 +11,9 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import parse_time
 from grove_core.errors import GroveError
-from grove_core.memory.sanitize import clean_insight
-from grove_core.model.statistics import Insight, Statistics
 from grove_core.project import Project
 from grove_core.stats.document import statistics_document
-from grove_core.stats.insights import insights_of, ranked
+from grove_core.stats.insights import insights_of
 from grove_core.storage.files import make_directory
 from grove_core.text import clean_line, counted
 
@@ -52,7 +49,7 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
     if html is not None:
         return _write_page(project, html, start)
     statistics = project.statistics(start)
-    insights = ask_for_insights(project, statistics)
+    insights = insights_of(statistics)
 
     def human(console: "Console") -> None:
         from grove_core.report.dashboard import print_dashboard
@@ -83,19 +80,6 @@ def page_command(invocation: Invocation, *, file: Path | None) -> Result:
     return _write_page(project, target)
 
 
-def ask_for_insights(project: Project, statistics: Statistics) -> Sequence[Insight]:
-    """Ask grove itself and the plugins what they see in the numbers."""
-    # Plugins are asked in other threads, in which the cache cannot be read.
-    statistics = statistics._replace(records=tuple(statistics.records))
-    found = list(insights_of(statistics))
-    for one in project.plugins.insights(statistics):
-        try:
-            found.append(clean_insight(one.value))
-        except TypeError as error:
-            project.plugins.complain(one, "grove_insights", str(error))
-    return ranked(found)
-
-
 def title_of(project: Project) -> str:
     """Name a project by its directory."""
     return clean_line(project.root.name, _LONGEST_TITLE) or "grove"
@@ -105,7 +89,7 @@ def _write_page(project: Project, target: Path, since: datetime | None = None) -
     from grove_core.report.page import html_page, is_page, readable_learnings
 
     statistics, learnings = project.statistics(since), readable_learnings(project)
-    insights = ask_for_insights(project, statistics)
+    insights = insights_of(statistics)
     page = html_page(statistics, insights, learnings, title_of(project)).encode()
     if str(target) == "-":
         context = click.get_current_context()

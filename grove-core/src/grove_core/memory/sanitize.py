@@ -4,14 +4,13 @@ That a value is of the right types its class sees to; a learning's own checks wo
 reader of an index, so they stand here.
 """
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, get_args, get_origin
+from typing import Any, Final, TypeGuard, TypeVar, get_args, get_origin
 
 from attrs import evolve, fields
 
@@ -28,9 +27,6 @@ from grove_core.model.learning import (
 from grove_core.model.memory import Health, Hit, Receipt, Synchronised
 from grove_core.plugins.descriptors import Freshness
 from grove_core.text import clean_line, remove_invisible, shorten
-
-if TYPE_CHECKING:
-    from grove_core.model.statistics import Insight
 
 V = TypeVar("V", Hit, Learning, Receipt, Freshness, Health, Synchronised)
 
@@ -148,28 +144,6 @@ def clean_synchronised(answer: object) -> Synchronised | None:
         return tuple(one for one in map(clean_receipt, given) if one is not None)
 
     return _clean(answer, delivered=receipts, waiting=_ids, fault=_fault)
-
-
-def clean_insight(insight: "Insight") -> "Insight":
-    """Clean what a plugin sees in the numbers; what is wrong with it is a ``TypeError``."""
-    said = {}
-    for name in ("kind", "message", "suggestion"):
-        text = getattr(insight, name)
-        said[name] = _fault(text) if isinstance(text, str) else ""
-        if not said[name]:
-            raise TypeError(f"Insight.{name} is not a string that says something")
-    if not isinstance(insight.subject, str):
-        raise TypeError("Insight.subject is not a string")
-    if type(insight.priority) is not int or insight.priority not in {1, 2, 3}:
-        raise TypeError("Insight.priority is not 1, 2 or 3")
-    try:
-        evidence = json.loads(json.dumps(dict(insight.evidence), allow_nan=False))
-    except (TypeError, ValueError, RecursionError):
-        raise TypeError(
-            "Insight.evidence is not a mapping of names to values that JSON has"
-        ) from None
-    subject, priority = _fault(insight.subject), insight.priority
-    return type(insight)(**said, evidence=evidence, subject=subject, priority=priority)
 
 
 def _clean(value: V, **cleaners: Callable[[Any], Any]) -> V:

@@ -27,8 +27,6 @@ from grove_core.plugins.descriptors import (
 
 if TYPE_CHECKING:
     # Few plugins have gates.
-    # Only `grove stats` needs them, and every hook imports this module.
-    from grove_core.model.statistics import Insight, Statistics
     from grove_core.plugins.gates import GateSpec
 
 PROJECT_NAME: Final = "grove"
@@ -48,11 +46,6 @@ class RegistrationHooks:
 
         Returns:
             One probe for each system.
-
-        Example:
-            >>> @hookimpl
-            ... def grove_ticket_probes():
-            ...     return [TicketProbe(name="acme", detect=find_acme)]
         """
         raise NotImplementedError
 
@@ -62,15 +55,6 @@ class RegistrationHooks:
 
         Returns:
             One matcher for each system.
-
-        Example:
-            >>> @hookimpl
-            ... def grove_close_matchers():
-            ...     return [
-            ...         CloseMatcher(
-            ...             system="acme", literals=("acme",), tools=("Bash",), match=closes
-            ...         )
-            ...     ]
         """
         raise NotImplementedError
 
@@ -80,11 +64,6 @@ class RegistrationHooks:
 
         Returns:
             One reader for each kind of shell.
-
-        Example:
-            >>> @hookimpl
-            ... def grove_command_readers():
-            ...     return [CommandReader(tools=("Bash",), read=commands_of)]
         """
         raise NotImplementedError
 
@@ -94,11 +73,6 @@ class RegistrationHooks:
 
         Returns:
             One specification for each backend.
-
-        Example:
-            >>> @hookimpl
-            ... def grove_memory_backends():
-            ...     return [BackendSpec(name="acme", detect=find_acme, open=open_acme)]
         """
         raise NotImplementedError
 
@@ -108,11 +82,6 @@ class RegistrationHooks:
 
         Returns:
             One specification for each gate.
-
-        Example:
-            >>> @hookimpl
-            ... def grove_gates():
-            ...     return [GateSpec(name="acme", open=open_gate)]
         """
         raise NotImplementedError
 
@@ -122,11 +91,6 @@ class RegistrationHooks:
 
         Returns:
             One specification for each command.
-
-        Example:
-            >>> @hookimpl
-            ... def grove_commands():
-            ...     return [CommandSpec(name="acme", target="grove_acme.cli:main", help="Ask.")]
         """
         raise NotImplementedError
 
@@ -136,11 +100,6 @@ class RegistrationHooks:
 
         Returns:
             One check for each thing.
-
-        Example:
-            >>> @hookimpl
-            ... def grove_health_checks():
-            ...     return [HealthCheck(name="acme store", run=check_acme)]
         """
         raise NotImplementedError
 
@@ -160,34 +119,6 @@ class LifeCycleHooks:
 
         Returns:
             An objection, or ``None``. Any objection refuses the candidate.
-        """
-        raise NotImplementedError
-
-    @hookspec
-    def grove_insights(self, statistics: "Statistics") -> "Sequence[Insight]":
-        """Tell what is worth knowing in the numbers that ``grove stats`` shows.
-
-        Args:
-            statistics: Everything that was counted.
-
-        Returns:
-            What is seen, each with the numbers it is concluded from and one suggestion. All
-            plugins' answers are shown together with grove's own, the most urgent first.
-
-        Example:
-            >>> @hookimpl
-            ... def grove_insights(statistics):
-            ...     skips = statistics.skips.total
-            ...     if skips < 100:
-            ...         return []
-            ...     return [
-            ...         Insight(
-            ...             kind="acme_many_skips",
-            ...             message=f"{skips} reflections were skipped.",
-            ...             suggestion="Talk about it: `grove stats` names who decided.",
-            ...             evidence={"skips": skips},
-            ...         )
-            ...     ]
         """
         raise NotImplementedError
 

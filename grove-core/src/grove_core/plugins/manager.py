@@ -53,8 +53,7 @@ from grove_core.plugins.limits import (
 )
 
 if TYPE_CHECKING:
-    # Only `grove stats` needs them, and every hook imports this module.
-    from grove_core.model.statistics import Insight, Statistics
+    # Few plugins have gates.
     from grove_core.plugins.gates import GateSpec
 
 T = TypeVar("T")
@@ -78,7 +77,6 @@ GROUPS_OF_HOOK: Final[Mapping[str, Sequence[str]]] = {
     "grove_commands": GROUPS,
     "grove_health_checks": GROUPS,
     "grove_check_candidate": GROUPS,
-    "grove_insights": GROUPS,
     "grove_learning_written": GROUPS,
     # The gate moves in hooks that never need a backend, so backends are not imported for it.
     "grove_gate_changed": _TICKETS,
@@ -215,12 +213,6 @@ class Plugins:
         """Ask whether there are objections to a candidate."""
         hook = "grove_check_candidate"
         return self._ask(hook, _objections, candidate=candidate, context=context)
-
-    def insights(self, statistics: "Statistics") -> "list[Contribution[Insight]]":
-        """Ask what is worth knowing in the numbers."""
-        from grove_core.model.statistics import Insight
-
-        return self._ask("grove_insights", partial(_list_of, Insight), statistics=statistics)
 
     def learning_written(self, learning: Learning, receipt: Receipt) -> None:
         """Tell the plugins that a learning was written."""

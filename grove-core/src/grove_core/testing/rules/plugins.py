@@ -18,7 +18,6 @@ from grove_core.model.gate import Gate, GateStatus
 from grove_core.model.learning import Candidate
 from grove_core.model.memory import Detection, Health, Receipt, ReceiptStatus
 from grove_core.model.session import Session
-from grove_core.model.statistics import Statistics
 from grove_core.model.ticket import Ticket, ToolCall
 from grove_core.plugins.descriptors import BackendContext, ProjectContext, ReflectionContext
 from grove_core.plugins.discovery import (
@@ -139,7 +138,6 @@ class PluginRules:
         values = (session, learning, candidate, reflection, receipt)
         before = deepcopy(values)
         plugins.check_candidate(candidate, reflection)
-        plugins.insights(Statistics(now=FIRST_INSTANT))
         plugins.learning_written(learning, receipt)
         plugins.gate_changed(session, Gate(), Gate(status=GateStatus.PENDING), "ticket_closed")
         assert problems == []
