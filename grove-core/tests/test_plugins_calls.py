@@ -130,7 +130,7 @@ def test_a_plugin_is_loaded_when_its_group_is_needed(world):
     assert sys.modules.keys() & {tickets, backends, general} == {tickets, general}
     assert names(plugins.memory_backends()) == ["b"]
     loaded = entry(plugins, "t")
-    assert (loaded.state, loaded.detail) == (PluginState.ACTIVE, "")
+    assert (loaded.state, loaded.detail) == (PluginState.LOADED, "")
     assert loaded.hooks == ("grove_ticket_probes",)
     assert world.problems == []
 

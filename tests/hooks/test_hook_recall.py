@@ -53,6 +53,14 @@ def test_each_way_to_begin_shows_what_it_should(project):
     assert set(shown(project.agent("session-3").starts("fork"))) == {FIRST, SECOND}
 
 
+def test_where_nothing_is_known_about_the_work_no_others_are_said_to_fit(project):
+    for number in range(12):
+        project.learning(f"cl_20300103_{number:06}", f"Table {number} of the {number * 7}th schema")
+    text = project.agent().starts()
+    assert 0 < len(shown(text)) < 12
+    assert "more fit" not in text
+
+
 def test_a_prompt_brings_up_new_matches_only(beads):
     beads.start_ticket("bd-1", title="Login form", labels=["login"])
     beads.learning(FIRST, ABOUT_ORDERS)

@@ -28,7 +28,7 @@ from grove_core.services.packages import install_command, install_command_for
 if TYPE_CHECKING:
     from rich.console import Console
 
-_GOOD: Final = (PluginState.ACTIVE, PluginState.BLOCKED)
+_GOOD: Final = (PluginState.LOADED, PluginState.BLOCKED)
 _KEYS: Final = (
     *("name", "group", "distribution", "version", "target"),
     *("state", "detail", "hooks", "milliseconds"),
@@ -76,7 +76,7 @@ def command(invocation: Invocation) -> Result:
             ],
         },
         human=human,
-        ids=[entry.name for entry in plugins.found if entry.state is PluginState.ACTIVE],
+        ids=[entry.name for entry in plugins.found if entry.state is PluginState.LOADED],
         names_problems=True,
     )
 

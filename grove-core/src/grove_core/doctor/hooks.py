@@ -70,7 +70,8 @@ def registered(examination: Examination) -> Iterator[CheckResult]:
         yield warning(detail, f"If the client is given no plugin (--plugin-dir): {_INIT}")
     elif not found:
         fix = f"{_INIT} writes them into the project's settings; or load grove's plugin"
-        yield broken("the client's settings name no hook of grove's", fix)
+        say = broken if examination.files.initialised else warning
+        yield say("the client's settings name no hook of grove's", fix)
     elif missing:
         detail = f"the client does not tell grove of {', '.join(missing)} ({_sources(found)})"
         yield broken(detail, _rewrite(found))

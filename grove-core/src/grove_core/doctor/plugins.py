@@ -18,7 +18,7 @@ from grove_core.services.packages import (
 from grove_core.services.settings import examine_settings
 from grove_core.services.trust import TrustStatus, examine_trust
 
-_IN_USE: Final = (PluginState.ACTIVE, PluginState.NOT_LOADED)
+_IN_USE: Final = (PluginState.LOADED, PluginState.NOT_LOADED)
 
 
 def family(group: str, examination: Examination) -> Iterator[CheckResult]:

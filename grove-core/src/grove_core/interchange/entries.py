@@ -70,5 +70,5 @@ def complete(fields: dict[str, Any]) -> list[str]:
         notes.append(f"criteria_met: {Criterion.STABLE_FACT.value} was assumed")
     if not fields.get("tags"):
         fields["tags"] = tags_from(str(fields.get("summary", "")))
-        notes.append(f"tags: {', '.join(fields['tags'])} taken from the summary")
+        notes.append(f"tags, taken from the summary: {', '.join(fields['tags'])}")
     return notes

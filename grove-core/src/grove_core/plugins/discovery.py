@@ -37,7 +37,7 @@ _SECTION_OF_GROUP: Final = {TICKET_GROUP: "ticketing", BACKEND_GROUP: "backends"
 class PluginState(Enum):
     """What became of a plugin that was found."""
 
-    ACTIVE = "active"
+    LOADED = "loaded"
     BLOCKED = "blocked"
     FAILED = "failed"
     REFUSED = "refused"

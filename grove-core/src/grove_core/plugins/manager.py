@@ -347,7 +347,7 @@ class Plugins:
             if plugin.group in groups:
                 if plugin.state is PluginState.NOT_LOADED:
                     self._load(plugin)
-                if plugin.state is PluginState.ACTIVE:
+                if plugin.state is PluginState.LOADED:
                     asked.setdefault(id(plugin.instance), plugin)
         return asked.values()
 
@@ -362,7 +362,7 @@ class Plugins:
             registering = partial(self._register, plugin)
             for what, detail in call_limited(registering, seconds, self._deadline):
                 self._report(plugin, what, detail)
-            plugin.state = PluginState.ACTIVE
+            plugin.state = PluginState.LOADED
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             refused = isinstance(error, _RefusedError | pluggy.PluginValidationError)
             plugin.state = PluginState.REFUSED if refused else PluginState.FAILED

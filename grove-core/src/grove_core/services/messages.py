@@ -121,7 +121,7 @@ def skip_command(session_id: str) -> str:
 
 def _what_comes_next(block: int, most_blocks: int) -> str:
     if block >= most_blocks:
-        return "At the next stop grove lets you go; the debt stays on record."
+        return "At the next stop grove lets you go; the pending reflection stays on record."
     return f"Until then each stop is held (this is {block} of {most_blocks})."
 
 

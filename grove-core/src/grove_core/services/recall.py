@@ -96,7 +96,9 @@ def recall(
         return None
     entries = [one.entry for one in choice.chosen]
     ages = ages_of(project) if via == VIA_START else ()
-    injection = render(entries, project.now, max_chars, more=choice.beyond, ages=ages)
+    # Where nothing is known about the work, what else there is does not fit it.
+    more = 0 if query.is_empty else choice.beyond
+    injection = render(entries, project.now, max_chars, more=more, ages=ages)
     by_id = {one.entry.id: one for one in choice.chosen}
     shown = [by_id[learning_id] for learning_id in injection.shown]
     learnings = [injected(project, one.entry, one.score.total, via) for one in shown]

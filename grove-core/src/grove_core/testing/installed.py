@@ -25,7 +25,7 @@ def _contracts_of(plugin: Plugin) -> Iterator[type]:
     yield _named(PluginContract, f"{plugin.group}:{plugin.name}", attributes)
     plugins = Plugins([plugin], PluginSettings(), lambda _: None)
     plugins.load_all()
-    if plugins.found[0].state is not PluginState.ACTIVE:
+    if plugins.found[0].state is not PluginState.LOADED:
         return  # the plugin's own contract tells why
     for spec in (one.value for one in plugins.memory_backends()):
         yield _named(BackendContract, spec.name, {"open_backend": _opener_of(spec)})

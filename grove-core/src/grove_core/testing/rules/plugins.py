@@ -86,7 +86,7 @@ class PluginRules:
         plugins, problems = self.loaded()
         plugins.load_all()
         (entry,) = plugins.found
-        assert (entry.state, entry.detail) == (PluginState.ACTIVE, "")
+        assert (entry.state, entry.detail) == (PluginState.LOADED, "")
         assert entry.hooks
         assert problems == []
 
