@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from grove_core.services.corrections import Correction, corrections_notice
+from grove_core.services.corrections import Correction, latest_of, line_of
 from grove_core.testing.samples import example_learning
 
 NOW = datetime(2030, 6, 1, 12, tzinfo=UTC)
@@ -24,15 +24,9 @@ def corrected(name, by=None, days=1.0, shown=2.0):
     )
 
 
-def lines(*corrections, unknown=(), **summaries):
-    summaries = {one.learning_id: "Shown before" for one in corrections} | summaries
-    known = {
-        name: example_learning(id=name, summary=summary)
-        for name, summary in summaries.items()
-        if name not in unknown
-    }
-    text = corrections_notice(corrections, known, NOW)
-    return text.split("\n") if text else []
+def lines(*corrections, **summaries):
+    known = {name: example_learning(id=name, summary=text) for name, text in summaries.items()}
+    return [line_of(one, known, NOW) for one in latest_of(corrections, NOW)]
 
 
 def test_a_line_names_both_and_quotes_the_successor():
@@ -56,19 +50,12 @@ def test_what_was_not_shown_within_a_week_and_before_is_not_told(one):
     assert lines(one) == []
 
 
-def test_each_learning_has_one_line_and_the_last_of_a_chain_is_named():
+def test_each_learning_has_one_line_the_newest_first():
     shown = corrected("cl_a", "cl_b", days=1), corrected("cl_a", days=0.5)
-    later = corrected("cl_b", "cl_c", days=0.5, shown=None)
-    (line,) = lines(*shown, later, cl_b="The second", cl_c="The third")
-    assert "by cl_c" in line
-    assert "The third" in line
-
-
-def test_the_newest_come_first_and_the_rest_is_counted():
-    found = lines(*(corrected(f"cl_{number}", days=number / 10) for number in range(8)))
-    assert len(found) == 6
-    assert all(f"cl_{number}," in found[number] for number in range(5))
-    assert found[5] == "grove: 3 more were corrected; `grove maintain list` names them."
+    first, second = lines(*shown, corrected("cl_c", days=0.2), cl_b="The second")
+    assert "cl_c" in first
+    assert "found wrong" in first
+    assert "The second" in second
 
 
 def test_stored_text_cannot_leave_its_line_or_its_quotes():

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.services.file_notes import Closeness, line_of, names_of, noted_path
+from grove_core.services.file_notes import line_of, names_of, noted_path, paths_inside
 
-EXACT, TAIL, DIRECTORY = Closeness.EXACT, Closeness.TAIL, Closeness.DIRECTORY
+EXACT, DIRECTORY = 1.0, 0.6
 
 
 @pytest.mark.parametrize(
@@ -29,8 +29,7 @@ def test_how_a_path_is_written(path, expected):
     ("inside", "named", "closeness"),
     [
         ("src/a.py", "src/a.py", EXACT),
-        ("web/src/a.py", "src/a.py", TAIL),
-        ("src/a.py", "shop/src/a.py", TAIL),  # named from the folder that the project lies in
+        ("web/src/a.py", "src/a.py", None),
         ("src/a.py", "a.py", None),  # every folder has one
         ("src/a.py", "src", DIRECTORY),
         ("src/billing/tax/a.py", "src/billing", DIRECTORY),
@@ -39,7 +38,31 @@ def test_how_a_path_is_written(path, expected):
     ],
 )
 def test_what_learnings_may_call_a_file(inside, named, closeness):
-    assert names_of(f"/home/dev/shop/{inside}", [inside]).get(named) is closeness
+    assert names_of([inside]).get(named) == closeness
+
+
+def test_a_file_and_its_links(tmp_path):
+    folder = tmp_path.resolve()
+    shop = folder / "shop"
+    (shop / "src").mkdir(parents=True)
+    (shop / "src" / "a.py").write_text("")
+    (folder / "way").symlink_to(folder)
+    (shop / "link.py").symlink_to("src/a.py")
+    (shop / "lib").symlink_to("src")
+    (folder / "outside.py").write_text("")
+    (shop / "out.py").symlink_to("../outside.py")
+    for path, expected in (
+        (shop / "src" / "a.py", ("src/a.py",)),
+        (f"{folder}/way/shop/src/a.py", ("src/a.py",)),
+        (shop / "link.py", ("link.py", "src/a.py")),
+        (shop / "lib" / "a.py", ("lib/a.py", "src/a.py")),
+        (shop / "src" / ".." / "gone.py", ("gone.py",)),
+        (shop / "out.py", ("out.py",)),
+        (folder / "outside.py", ()),
+        (folder / "shop2" / "a.py", ()),
+        (shop, ()),
+    ):
+        assert paths_inside(shop, str(path)) == expected
 
 
 def line(summary, named="src/a.py", learning_id="cl_20300102_aaaaaa"):

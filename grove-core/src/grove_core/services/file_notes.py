@@ -2,13 +2,11 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
-from grove_core.git import find_repository, find_top
 from grove_core.identifiers import is_learning_id
 from grove_core.injection import VIA_FILE, age_in_words
 from grove_core.model.learning import LearningStatus
@@ -34,15 +32,8 @@ _HEAD: Final = (
 )
 
 
-class Closeness(IntEnum):
-    """How exactly a learning names a file; the higher, the more it is about this file."""
-
-    DIRECTORY = 1
-    TAIL = 2
-    EXACT = 3
-
-
-_RELEVANCE: Final = {Closeness.EXACT: 1.0, Closeness.TAIL: 0.8, Closeness.DIRECTORY: 0.6}
+# How well a learning fits that names the file itself, or a directory that it lies in.
+_EXACT, _DIRECTORY = 1.0, 0.6
 
 
 def watch_files(project: "Project", session: Session) -> None:
@@ -109,38 +100,30 @@ def note_of(project: "Project", call: "HookInput") -> str:
     )
 
 
-def _named(project: "Project", session: Session, path: str) -> dict[str, tuple[Closeness, str]]:
-    """Find the learnings that name a file and were not shown yet: how, and by which path."""
-    named: dict[str, tuple[Closeness, str]] = {}
-    inside = paths_inside(project.root, path)
-    names = names_of(path, inside) if inside else {}
+def _named(project: "Project", session: Session, path: str) -> dict[str, tuple[float, str]]:
+    """Find the learnings that name a file and were not shown yet: how well, and by which path."""
+    named: dict[str, tuple[float, str]] = {}
+    names = names_of(paths_inside(project.root, path))
     known = {one.learning_id for one in session.injected}
     for noted, learning_id in project.finder.index.named_files():
-        name = noted_path(noted)
-        closeness = names.get(name)
-        if closeness is None or learning_id in known or not is_learning_id(learning_id):
-            continue
-        place = project.root / name
-        is_elsewhere = os.path.lexists(place) and os.path.realpath(place) != os.path.realpath(path)
-        if closeness is Closeness.TAIL and is_elsewhere:
-            continue
-        named[learning_id] = max(named.get(learning_id, (closeness, noted)), (closeness, noted))
+        fits = names.get(noted_path(noted))
+        if fits is not None and learning_id not in known and is_learning_id(learning_id):
+            named[learning_id] = max(named.get(learning_id, (fits, noted)), (fits, noted))
     return named
 
 
-def _ranked(project: "Project", named: Mapping[str, tuple[Closeness, str]]) -> list[Ranked]:
+def _ranked(project: "Project", named: Mapping[str, tuple[float, str]]) -> list[Ranked]:
     """Rank those of the learnings that may be shown, the best first."""
     found: list[Found] = []
     hidden = project.hidden
-    for learning_id, (closeness, _) in named.items():
+    for learning_id, (fits, _) in named.items():
         entry = project.finder.index.get(learning_id)
         if entry is None or entry.status != LearningStatus.ACTIVE.value or entry.id in hidden:
             continue
         # Of another project's directories nothing is known here.
-        if entry.personal and closeness is not Closeness.EXACT:
+        if entry.personal and fits != _EXACT:
             continue
-        relevance = Relevance(_RELEVANCE[closeness], {"file": 1.0})
-        found.append(Found(entry, text_of(entry), relevance))
+        found.append(Found(entry, text_of(entry), Relevance(fits, {"file": 1.0})))
     if not found:
         return []
     days = project.config.retrieval.recency_days_to_30_percent
@@ -151,7 +134,7 @@ def _remember(
     project: "Project",
     session: Session,
     ranked: Iterable[Ranked],
-    named: Mapping[str, tuple[Closeness, str]],
+    named: Mapping[str, tuple[float, str]],
 ) -> Entry | None:
     """Keep in the session and in the log which one is about to be shown."""
     added: list[Ranked] = []
@@ -179,18 +162,12 @@ def noted_path(path: str) -> str:
     return "" if ".." in parts else "/".join(parts)
 
 
-def names_of(path: str, inside: Iterable[str]) -> Mapping[str, Closeness]:
-    """List what learnings may call a file."""
+def names_of(inside: Iterable[str]) -> Mapping[str, float]:
+    """List what learnings may call a file, and how well that fits."""
     exact = [noted_path(one) for one in inside]
     parts = [one.split("/") for one in exact]
-    names = {
-        "/".join(one[:last]): Closeness.DIRECTORY for one in parts for last in range(1, len(one))
-    }
-    for one in (noted_path(path).split("/"), *parts):
-        names |= {"/".join(one[first:]): Closeness.TAIL for first in range(len(one) - 1)}
-    names |= dict.fromkeys(exact, Closeness.EXACT)
-    names.pop("", None)
-    return names
+    above = ("/".join(one[:last]) for one in parts for last in range(1, len(one)))
+    return {**dict.fromkeys(above, _DIRECTORY), **dict.fromkeys(exact, _EXACT)}
 
 
 def line_of(*, learning_id: str, category: str, summary: str, age: str, named: str) -> str:
@@ -202,25 +179,6 @@ def line_of(*, learning_id: str, category: str, summary: str, age: str, named: s
 
 def paths_inside(root: Path, path: str) -> tuple[str, ...]:
     """Find a file's paths relative to a project's root: as it is written, and without links."""
-    written, real = os.path.normpath(path), os.path.realpath(path)
-    tops = [os.fspath(root), *_in_other_work_tree(root, real)]
-    return tuple(
-        dict.fromkeys(
-            one[len(top) + 1 :]
-            # The innermost first: another work tree may lie inside of the project.
-            for top in sorted(tops, key=len, reverse=True)
-            for one in (written, real)
-            if one.startswith(f"{top}/")
-        )
-    )
-
-
-def _in_other_work_tree(root: Path, path: str) -> tuple[str, ...]:
-    """Find the project's root in the work tree that a file lies in, if it is a linked one."""
-    own, other = find_top(root), find_top(Path(path).parent)
-    if own is None or other is None or own == other:
-        return ()
-    repository = find_repository(own)
-    if repository is None or repository != find_repository(other):
-        return ()
-    return (os.path.normpath(other / os.path.relpath(root, own)),)
+    written, real, top = os.path.normpath(path), os.path.realpath(path), f"{root}/"
+    inside = (one.removeprefix(top) for one in (written, real) if one.startswith(top))
+    return tuple(dict.fromkeys(inside))
