@@ -161,6 +161,8 @@ class World:
             assert event in MAY_SPEAK
             assert done.code == 0
             answer = json.loads(done.stdout)
+            told = answer.pop("systemMessage", None)
+            assert told is None or (event == "SessionStart" and told.startswith("grove: "))
             assert set(answer) == {"hookSpecificOutput"}
             output = answer["hookSpecificOutput"]
             assert set(output) == {"hookEventName", "additionalContext"}

@@ -27,6 +27,9 @@ class Injection(NamedTuple):
     shown: tuple[str, ...]
 
 
+NOTHING: Final = Injection(text="", shown=())
+
+
 def render(
     learnings: Sequence[Entry],
     now: datetime,
@@ -49,7 +52,7 @@ def render(
         blocks.append(block)
         shown.append(learning.id)
     if not shown:
-        return Injection(text="", shown=())
+        return NOTHING
     left = len(learnings) - len(shown) + more
     return Injection(text=head + "".join(blocks) + _closing(left), shown=tuple(shown))
 

@@ -10,7 +10,7 @@ from attrs import evolve
 from grove_core import git
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput, StartSource
-from grove_core.injection import VIA_START
+from grove_core.injection import NOTHING, VIA_START, Injection
 from grove_core.model.gate import GateEvent, TicketDetected
 from grove_core.model.session import Baseline, EventType, Session
 from grove_core.services.closes import watched_words
@@ -31,6 +31,7 @@ from grove_core.services.sessions import (
     update_session,
 )
 from grove_core.services.sync import synchronise_in_background
+from grove_core.text import counted
 
 if TYPE_CHECKING:
     from grove_core.project import Project
@@ -65,8 +66,10 @@ def handle(project: "Project", call: HookInput) -> Answer:
     _safely(project, session, "decay", lambda: decay_daily(project))
     _safely(project, session, "sync", lambda: synchronise_in_background(project))
     watch_files(project, session)
-    text = "\n\n".join(part for part in (notices, shown.strip()) if part)
-    return claude_code.context_answer(call.event, text)
+    text = "\n\n".join(part for part in (notices, shown.text.strip()) if part)
+    many = counted(len(shown.shown), "learning")
+    message = f"grove: {many} shown to the agent; grove why tells why" if shown.shown else ""
+    return claude_code.context_answer(call.event, text, message)
 
 
 def _notices(project: "Project", session: Session) -> str:
@@ -172,13 +175,13 @@ def _is_same_start(stored: Session, fresh: Session) -> bool:
     return stored.ended_at is None and stored.project_root == fresh.project_root
 
 
-def _show(project: "Project", session: Session, source: StartSource, left: int) -> str:
+def _show(project: "Project", session: Session, source: StartSource, left: int) -> Injection:
     """Show what fits the work; after a compaction, what was shown before."""
     max_chars = min(project.config.retrieval.max_chars, left)
     if source is StartSource.COMPACT:
-        return repeat(project, session, max_chars).text
+        return repeat(project, session, max_chars)
     if not source.continues and any(one.via == VIA_START for one in session.injected):
-        return ""  # what another hook of this very start has chosen stands
+        return NOTHING  # what another hook of this very start has chosen stands
     query = query_for_work(project, session.gate.ticket)
     limit = project.config.retrieval.max_injections
     # A session that goes on is shown only what is new: what it was shown keeps its place, and where
@@ -194,4 +197,4 @@ def _show(project: "Project", session: Session, source: StartSource, left: int) 
         via=VIA_START,
         written_after=since,
     )
-    return "" if shown is None else remember(project, session, shown)
+    return NOTHING if shown is None else remember(project, session, shown)

@@ -62,7 +62,7 @@ def _matches(project: "Project", call: HookInput, session: Session) -> str:
         max_chars=retrieval.max_chars,
         via=VIA_PROMPT,
     )
-    return "" if shown is None else remember(project, session, shown)
+    return "" if shown is None else remember(project, session, shown).text
 
 
 def _note_prompt(project: "Project", call: HookInput) -> Session:

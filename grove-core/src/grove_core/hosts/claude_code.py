@@ -87,12 +87,13 @@ def is_event(name: str, data: bytes) -> bool:
     return bool(event) and name.replace("-", "") == event.lower()
 
 
-def context_answer(event: HookEvent, text: str) -> Answer:
-    """Answer with text for the agent."""
+def context_answer(event: HookEvent, text: str, message: str = "") -> Answer:
+    """Answer with text for the agent, and a line for the person."""
     if not text:
         return Answer()
     output = {"hookEventName": event_name(event), "additionalContext": text[:CONTEXT_LIMIT]}
-    return Answer(stdout=json.dumps({"hookSpecificOutput": output}) + "\n")
+    told = {"systemMessage": message} if message else {}
+    return Answer(stdout=json.dumps({**told, "hookSpecificOutput": output}) + "\n")
 
 
 def deny_answer(reason: str) -> Answer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from attrs import evolve
 
 from grove_core import git
-from grove_core.injection import VIA_START, Injection, render
+from grove_core.injection import NOTHING, VIA_START, Injection, render
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Query
 from grove_core.model.session import EventType, InjectedLearning, Session
@@ -146,8 +146,8 @@ def repeat(project: "Project", session: Session, max_chars: int) -> Injection:
     return render(active, project.now, max_chars)
 
 
-def remember(project: "Project", session: Session, shown: Recall) -> str:
-    """Keep in the session and in the log what is about to be shown."""
+def remember(project: "Project", session: Session, shown: Recall) -> Injection:
+    """Keep in the session and in the log what is about to be shown, and return it."""
     added: list[InjectedLearning] = []
     given = _given(session, shown.via)
     ids = " ".join(shown.injection.shown)
@@ -165,7 +165,7 @@ def remember(project: "Project", session: Session, shown: Recall) -> str:
     log_shown(project, session.id, added)
     if added or not shown.learnings:
         shown.log(shown=shown.injection.shown)
-    return shown.injection.text if added else ""
+    return shown.injection if added else NOTHING
 
 
 def _given(session: Session, via: str) -> int:
