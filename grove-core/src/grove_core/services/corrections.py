@@ -42,9 +42,7 @@ def announce_corrections(project: Project, session: Session, source: StartSource
     # Where nothing was ever logged, looking leaves nothing behind.
     if not event_files(project.files) and not project.paths.personal_events.exists():
         return ""
-    corrections = [
-        Correction(*one) for one in project.numbers.corrections(project.now - NOTICE_DAYS)
-    ]
+    found = project.numbers.corrections(project.now - NOTICE_DAYS)
     again = source is StartSource.COMPACT
     told = set() if again else _announced(session)
     latest = latest_of([Correction(*one) for one in found], project.now)
