@@ -65,7 +65,11 @@ def test_git_is_asked(world, local):
     (world.project / ".gitignore").write_text("*.jsonl\n")
     out, _ = run(world, "--hooks")
     assert "ignores .grove/stats/DAY.jsonl by the rule *.jsonl (.gitignore, line 1)" in out
-    assert "git does not ignore .claude/settings.local.json" in out
+    assert "git leaves it out here" in out
+    status = ["git", "status", "--porcelain", "--untracked-files=all"]
+    found = subprocess.run(status, cwd=world.project, capture_output=True, check=True).stdout
+    assert b".grove/config.toml" in found
+    assert b".claude" not in found
     attributes = (world.project / ".grove" / ".gitattributes").read_text().splitlines()
     assert attributes == ["*.jsonl merge=union", "stats/* linguist-generated -diff"]
 

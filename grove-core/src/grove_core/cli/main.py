@@ -175,7 +175,7 @@ class GroveGroup(LazyGroup):
     help="Load plugins (the default) or none.",
 )
 @project_option
-@click.version_option(package_name="grove-core", prog_name="grove")
+@click.version_option(None, "-V", "--version", package_name="grove-core", prog_name="grove")
 @click.pass_context
 def grove(ctx: click.Context, *, plugins: bool, project: Path | None) -> None:
     """A compound-learning gate for coding agents.

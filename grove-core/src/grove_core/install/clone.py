@@ -1,12 +1,15 @@
 """What ``grove init`` asks of git, and tells it, in a person's clone."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from grove_core.git import find_top, run_git
+from grove_core.storage import files
 
 _SECONDS: Final = 5.0
+_GLOB: Final = re.compile(r"[\\*?\[]")
 _ATTRIBUTES: Final = {
     "*.jsonl": "*.jsonl merge=union",  # both sides' lines of records are kept
     "stats/*": "stats/* linguist-generated -diff",  # nobody reviews events
@@ -41,6 +44,16 @@ def swallowed(root: Path) -> Iterator[str]:
 def is_left_out(root: Path, name: str) -> bool:
     """Return whether git leaves a file out, or there is no repository."""
     return find_top(root) is None or bool(run_git(root, _SECONDS, "check-ignore", "--", name))
+
+
+def leave_out(root: Path, names: Sequence[str]) -> None:
+    """Have git leave out in this clone what is a person's own; an uninstall lets that be."""
+    top = find_top(root)
+    named = run_git(root, _SECONDS, "rev-parse", "--git-path", "info/exclude") if names else None
+    if named and top is not None:
+        paths = [(root / name).relative_to(top).as_posix() for name in names]
+        rules = [f"/{_GLOB.sub(lambda one: chr(92) + one[0], path)}\n" for path in paths]
+        files.append_text(root / named.rstrip("\n"), f"# by grove init\n{''.join(rules)}")
 
 
 def has_merge_driver(root: Path) -> bool:

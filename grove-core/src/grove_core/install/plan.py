@@ -115,6 +115,7 @@ class Plan:
     own: list[FileChange] = Factory(list)
     changes: list[FileChange] = Factory(list)
     notes: list[str] = Factory(list)
+    private: list[str] = Factory(list)
 
     @property
     def kept(self) -> list[Path]:
@@ -151,6 +152,7 @@ class Plan:
                 files.replace_text(self.backup(change.path), change.before)
         for change in (*self.own, *self.changes):
             change.make(self.project.root)
+        clone.leave_out(self.project.root, self.private)
         clone.drop_merge_driver(self.project.root)
 
     def take_back(self) -> None:
@@ -225,11 +227,11 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
     plan.notes.append(_RESTART if plan.changes else f"{name} holds the hooks already")
     if plan.changes and not options.allow:
         plan.notes.append(_ADVICE)
-    private = [] if options.shared else [change.name(root) for change in plan.changes]
+    names = [] if options.shared else [change.name(root) for change in plan.changes]
+    plan.private += [name for name in names if not clone.is_left_out(root, name)]
     plan.notes += [
-        f"git does not ignore {name}, which is yours alone: add it to .gitignore"
-        for name in private
-        if not clone.is_left_out(root, name)
+        f"{name} is yours alone: git leaves it out here (.git/info/exclude)"
+        for name in plan.private
     ]
 
 

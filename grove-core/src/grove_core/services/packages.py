@@ -26,6 +26,7 @@ _EXTRAS: Final = {
 }
 """By group of plugins: the extra of grove-core that brings the usual one."""
 _OPTION: Final = "--no-plugins"
+_MOST_NAMED: Final = 3
 _SECTIONS: Final = {BACKEND_GROUP: "backends", TICKET_GROUP: "ticketing"}
 
 
@@ -104,9 +105,14 @@ def describe_blocked(blocked: Iterable[BlockedPlugin]) -> str:
     for one in blocked:
         names.setdefault(one.by, {})[one.name] = None
     return "; ".join(
-        f"{' and '.join(each)} {'is' if len(each) == 1 else 'are'} blocked by {by}"
+        f"{_listed([*each])} {'is' if len(each) == 1 else 'are'} blocked by {by}"
         for by, each in names.items()
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return " and ".join([*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])])
 
 
 def fixes_of(blocked: Iterable[BlockedPlugin]) -> str:
