@@ -18,8 +18,8 @@ from attrs import frozen
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
+from grove_tickets.arguments import UNKNOWN
 from grove_tickets.shell import commands
-from grove_tickets.shell.words import UNKNOWN
 
 PROGRAMS = {
     "t": 'n=$(mktemp "$LOG/XXXXXX"); for w in "$@"; do printf "%s\\0" "$w"; done > "$n.call"\n',

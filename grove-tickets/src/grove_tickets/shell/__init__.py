@@ -3,11 +3,11 @@
 ``commands`` gives the simple commands that running a text would start, wrappers such as ``sudo``
 and ``bash -c`` taken off, each with its words, its variables and its directory. Nothing is run.
 
-What may run counts: both ways of a condition, what stands behind ``||``, the body of a loop, unless
-the text itself says how a command ends: ``true``, ``false``, an assignment, ``!`` before those. What
-only the running shell knows stays unknown: values of most variables, output of most programs, input
-of ``xargs``. Aliases, scripts in files and other machines' shells are not looked into. A line with
-an unterminated quote runs nothing, nor does what follows it.
+What may run counts: both ways of a condition, the body of a loop, what stands behind ``||``; but
+not what ``true``, ``false``, an assignment, or ``!`` before those keep from running. What only the
+running shell knows stays unknown: values of most variables, output of most programs, input of
+``xargs``. Aliases, scripts in files and other machines' shells are not looked into. A line with an
+unterminated quote runs nothing, nor does what follows it.
 """
 
 from contextlib import suppress
@@ -29,5 +29,5 @@ def commands(text: str) -> tuple[Command, ...]:
     """Read which simple commands a shell text would run."""
     walk = Walk()
     with suppress(TooMuchError):
-        walk.run_text(text, Scope(), None)
+        walk.run_text(text, Scope())
     return tuple(walk.found)

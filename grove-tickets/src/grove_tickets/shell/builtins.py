@@ -2,28 +2,26 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import dropwhile, takewhile
 from typing import Final
 
 from grove_tickets.arguments import UNKNOWN, is_known
+from grove_tickets.shell.expansion import unescaped
 from grove_tickets.shell.scope import Scope
-from grove_tickets.shell.words import unescaped
 
 DECLARATIONS: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PLAIN_FLAGS: Final = frozenset({"-x", "-r", "-g", "-gx", "-rx", "--"})
-"""Flags of ``declare`` that make of a value nothing else than its text."""
-
 CONSTANT_STATUS: Final = {":": True, "true": True, "false": False, "break": True, "continue": True}
-_MAX_PRINTED: Final = 65_536
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ECHO_FLAGS: Final = re.compile(r"-[neE]+")
 
 
 def declare(how: str, words: Sequence[str], scope: Scope) -> None:
     """Note what ``export``, ``declare`` and ``local`` say of variables."""
-    is_plain = all(word in _PLAIN_FLAGS for word in words if word.startswith("-"))
+    flags = {word for word in words if word.startswith("-")}
     for word in words:
         name, equals, value = word.partition("=")
-        if equals and is_plain and _NAME.fullmatch(name):
+        # Other flags make numbers or lists of values.
+        if equals and flags <= {"-x", "-r", "-g"}:
             scope.assign(name, value)
         elif equals or how not in {"export", "readonly"}:
             _forget((word,), scope)
@@ -52,51 +50,6 @@ def _shift(words: tuple[str, ...], scope: Scope) -> None:
     scope.positionals = values[1:] if is_plain and values else None
 
 
-def printed(words: tuple[str, ...], stdin: str | None) -> str | None:
-    """Return what a program prints."""
-    if sum(map(len, words)) > _MAX_PRINTED:
-        return None
-    match words:
-        case ("cat",) | ("cat", "-") | ("tee", *_):
-            return stdin
-        case ("echo", *rest):
-            return _echoed(rest)
-        case ("printf", layout, *rest) if not layout.startswith("-"):
-            return _formatted(layout, rest)
-        case ("which", name) | ("command", "-v", name):
-            return f"{UNKNOWN}/{name}\n"
-        case _:
-            return None
-
-
-def _echoed(words: list[str]) -> str:
-    flags = ""
-    while words and _ECHO_FLAGS.fullmatch(words[0]):
-        flags += words.pop(0)
-    text = " ".join(words)
-    if "e" in flags:
-        text = unescaped(text)
-    return text if "n" in flags else text + "\n"
-
-
-def _formatted(layout: str, words: list[str]) -> str | None:
-    """Return what ``printf`` prints: the layout as often as there are words for it."""
-    pieces = unescaped(layout).split("%s")
-    wanted = len(pieces) - 1
-    # An unknown word may be several, and then nobody knows how often the layout is used.
-    many = len(words) > 1 and not all(map(is_known, words))
-    if many or not is_known(layout) or "%" in "".join(pieces):
-        return None
-    if not wanted:
-        return pieces[0]
-    parts = []
-    for start in range(0, max(len(words), 1), wanted):
-        row = words[start : start + wanted]
-        row += [""] * (len(pieces) - len(row))
-        parts += [text for pair in zip(pieces, row, strict=True) for text in pair]
-    return "".join(parts)
-
-
 BUILTINS: Final[Mapping[str, Callable[[tuple[str, ...], Scope], None]]] = {
     **dict.fromkeys(("cd", "pushd"), _cd),
     "popd": lambda _words, scope: scope.enter(UNKNOWN),
@@ -105,3 +58,40 @@ BUILTINS: Final[Mapping[str, Callable[[tuple[str, ...], Scope], None]]] = {
     "shift": _shift,
     **dict.fromkeys((*CONSTANT_STATUS, "exit", "return"), lambda *_: None),
 }
+
+
+def printed(words: tuple[str, ...], stdin: str | None) -> str | None:
+    """Return what a program prints, where its words tell it."""
+    match words:
+        case ("cat",) | ("cat", "-") | ("tee", *_):
+            return stdin
+        case ("echo", *rest):
+            return _echoed(rest)
+        case ("printf", layout, *rest):
+            return _formatted(unescaped(layout), rest)
+        case ("which", name) | ("command", "-v", name):
+            return f"{UNKNOWN}/{name}\n"
+        case _:
+            return None
+
+
+def _echoed(words: list[str]) -> str:
+    flags = "".join(takewhile(_ECHO_FLAGS.fullmatch, words))
+    text = " ".join(dropwhile(_ECHO_FLAGS.fullmatch, words))
+    if "e" in flags:
+        text = unescaped(text)
+    return text if "n" in flags else text + "\n"
+
+
+def _formatted(layout: str, words: list[str]) -> str | None:
+    """Return what ``printf`` prints: the layout as often as there are words for it."""
+    wanted = layout.count("%s")
+    is_plain = "%" not in layout.replace("%s", "") and layout[:1] != "-"
+    # An unknown word may be several, and then nobody knows how often the layout is used.
+    if not is_plain or not all(map(is_known, (layout, *words))):
+        return None
+    if not wanted:
+        return layout
+    words += [""] * (-len(words) % wanted if words else wanted)
+    rows = zip(*[iter(words)] * wanted, strict=True)
+    return "".join(layout % row for row in rows)

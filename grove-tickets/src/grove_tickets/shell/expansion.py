@@ -1,5 +1,6 @@
 """Expands words: variables, positional parameters, the output of substitutions."""
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -7,11 +8,27 @@ from grove_tickets.arguments import UNKNOWN, is_known
 from grove_tickets.shell.limits import Budget
 from grove_tickets.shell.scope import Scope
 from grove_tickets.shell.syntax import Opaque, Parameter, Part, Script, Substitution, Text, Word
-from grove_tickets.shell.words import Fields, mark_patterns
 
-_BYTES_OF_A_STEP: Final = 256
-_SPLIT_BYTES_OF_A_STEP: Final = 8
+_BREAK: Final = "\0"
+"""Stands between words while they are expanded; no text of a shell holds it."""
+
+_QUOTE: Final = "\1"
+"""Stands in what was quoted, which makes a word even when it is empty."""
+
+_UNKNOWNS: Final = re.compile(f"{UNKNOWN}+")
+_ESCAPE: Final = re.compile(r"\\([nt\\'\"])")
+_ODD_ESCAPE: Final = re.compile(r"\\(?:\\\\)*+[^nt\\'\"]")
+_LETTERS: Final = {"n": "\n", "t": "\t"}
 _PARTS_OF_A_STEP: Final = 4
+_SPLIT_CHARACTERS_OF_A_STEP: Final = 8
+_CHARACTERS_OF_A_STEP: Final = 256
+
+
+def unescaped(text: str) -> str:
+    """Decode the backslashes of ``$'…'``, ``printf`` and ``echo -e`` that agents use."""
+    if _ODD_ESCAPE.search(text):
+        return UNKNOWN
+    return _ESCAPE.sub(lambda match: _LETTERS.get(match[1], match[1]), text)
 
 
 class Expander:
@@ -23,81 +40,60 @@ class Expander:
 
     def fields(self, words: Iterable[Word], scope: Scope) -> list[str]:
         """Return the words that some words of the text become."""
-        fields = Fields()
-        for word in words:
-            self._budget.spend(len(word) // _PARTS_OF_A_STEP)
-            if _expands_braces(word):
-                self.text(word, scope)
-                fields.add(UNKNOWN)  # which may be several words
-            else:
-                for part in word:
-                    self._expand(part, scope, fields)
-            fields.end()
-        return fields.take()
+        fields = _BREAK.join(self._fields(word, scope) for word in words).split(_BREAK)
+        return [_finished(field) for field in fields if field]
 
     def text(self, word: Word, scope: Scope) -> str:
         """Return the text of a word that is not split, such as the value of a variable."""
-        fields = Fields(splits=False)
-        for part in word:
-            self._expand(part, scope, fields)
-        return " ".join(fields.take())
+        return _finished(self._expand(word, scope, splits=False).replace(_BREAK, " "))
 
-    def _expand(self, part: Part, scope: Scope, fields: Fields) -> None:
+    def _fields(self, word: Word, scope: Scope) -> str:
+        self._budget.spend(len(word) // _PARTS_OF_A_STEP)
+        if _expands_braces(word):
+            self.text(word, scope)
+            return UNKNOWN  # which may be several words
+        return self._expand(word, scope, splits=True)
+
+    def _expand(self, word: Word, scope: Scope, *, splits: bool) -> str:
+        return "".join(self._part(part, scope, splits=splits) for part in word)
+
+    def _part(self, part: Part, scope: Scope, *, splits: bool) -> str:
         match part:
-            case Text(text, quoted=quoted):
-                if quoted or text:
-                    fields.add(mark_patterns(text) if fields.splits and not quoted else text)
+            case Text(text, quoted):
+                return _split(text) if splits and not quoted else _QUOTE + text
             case Parameter():
-                self._expand_parameter(part, scope, fields)
-            case Substitution(script, quoted=quoted):
+                return self._parameter(part, scope, splits=splits)
+            case Substitution(script, quoted):
                 output = self._substitute(script, scope)
                 output = UNKNOWN if output is None else output.rstrip("\n")
-                self._add(output, scope, fields, quoted=quoted)
-            case Opaque(parts, names):
-                self.text(parts, scope)
+                return self._put(output, scope, splits=splits and not quoted)
+            case Opaque(inner, names):
+                self.text(inner, scope)
                 scope.forget(names)
-                fields.add(UNKNOWN)
+        return UNKNOWN
 
-    def _expand_parameter(self, part: Parameter, scope: Scope, fields: Fields) -> None:
-        elements = self._value(part, scope)
-        if elements is None:
-            for inner in part.default or ():
-                if isinstance(inner, Text):
-                    self._add(inner.text, scope, fields, quoted=inner.quoted)
-                else:
-                    self._expand(inner, scope, fields)
-            return
+    def _parameter(self, part: Parameter, scope: Scope, *, splits: bool) -> str:
+        values = _values(part.name, scope)
+        if part.default is not None:
+            if values in {None, (), ("",)}:
+                return self._expand(part.default, scope, splits=splits)
+            self.text(part.default, scope)  # it may be empty after all
+        values = (UNKNOWN,) if values is None else values
         if part.quoted and part.name == "*":
-            elements = (" ".join(elements),)
-        for position, element in enumerate(elements):
-            if position:
-                fields.end()
-            self._add(element, scope, fields, quoted=part.quoted)
+            values = (" ".join(values),)
+        splits = splits and not part.quoted
+        return _BREAK.join(self._put(value, scope, splits=splits) for value in values)
 
-    def _add(self, text: str, scope: Scope, fields: Fields, *, quoted: bool) -> None:
-        """Add what has been put in, which is split unless it is quoted."""
-        if quoted or not fields.splits:
-            self._budget.spend(len(text) // _BYTES_OF_A_STEP)
-            fields.add(text)
-            return
-        self._budget.spend(len(text) // _SPLIT_BYTES_OF_A_STEP)
-        if "IFS" not in scope.variables:
-            fields.split(text)
-        elif text:
-            fields.add(UNKNOWN)  # the text has said where
-
-    def _value(self, part: Parameter, scope: Scope) -> tuple[str, ...] | None:
-        """Return the value of a parameter, or ``None`` where its default takes its place."""
-        value = _value(part.name, scope)
-        if part.default is None:
-            return (UNKNOWN,) if value is None else value
-        if not value or value == ("",):
-            return None
-        self.text(part.default, scope)  # it may be empty after all
-        return value
+    def _put(self, text: str, scope: Scope, *, splits: bool) -> str:
+        """Put a value in, which is split at blanks unless the text has said where to split."""
+        if not splits:
+            self._budget.spend(len(text) // _CHARACTERS_OF_A_STEP)
+            return _QUOTE + text
+        self._budget.spend(len(text) // _SPLIT_CHARACTERS_OF_A_STEP)
+        return UNKNOWN if "IFS" in scope.variables and text else _split(text)
 
 
-def _value(name: str, scope: Scope) -> tuple[str, ...] | None:
+def _values(name: str, scope: Scope) -> tuple[str, ...] | None:
     """Look a parameter up; ``None`` when the text does not set it."""
     positionals = (UNKNOWN,) if scope.positionals is None else scope.positionals
     if name in {"@", "*"}:
@@ -109,6 +105,16 @@ def _value(name: str, scope: Scope) -> tuple[str, ...] | None:
     if number == 0 or not all(map(is_known, positionals[:number])):
         return (UNKNOWN,)  # one that is unknown may stand for any number of them
     return (positionals[number - 1],) if number <= len(positionals) else ("",)
+
+
+def _split(text: str) -> str:
+    """Split text, and mark what the shell would compare with the names of files."""
+    marked = re.sub(r"[*?\[]" if "]" in text else r"[*?]", UNKNOWN, text)
+    return re.sub(r"[ \t\n]+", _BREAK, marked)
+
+
+def _finished(text: str) -> str:
+    return _UNKNOWNS.sub(UNKNOWN, text.replace(_QUOTE, ""))
 
 
 def _expands_braces(word: Word) -> bool:

@@ -1,13 +1,12 @@
 """Reads the words of shell text: quotes, expansions, substitutions."""
 
 import re
-from abc import ABC, abstractmethod
 from typing import Final, TypeVar
 
 from grove_tickets.arguments import UNKNOWN
+from grove_tickets.shell.expansion import unescaped
 from grove_tickets.shell.limits import Budget, ShellSyntaxError
 from grove_tickets.shell.syntax import Opaque, Parameter, Part, Script, Substitution, Text, Word
-from grove_tickets.shell.words import unescaped
 
 _PLAIN: Final = re.compile(r"[^ \t\n;&|<>()'\"\\$`]++")
 _PLAIN_IN_QUOTES: Final = re.compile(r"[^\"\\$`]++")
@@ -19,12 +18,8 @@ _RAW: Final = re.compile(r"'([^']*+)'")
 _ANSI_C: Final = re.compile(r"\$'((?:[^'\\]++|\\.)*+)'", re.DOTALL)
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _VARIABLE: Final = re.compile(rf"\$({_NAME.pattern}|[0-9@*#?$!-])")
-_PARAMETER: Final = re.compile(rf"\$\{{({_NAME.pattern}|[0-9]+|[@*])(\}}|:-)")
-_ASSIGNING_PARAMETER: Final = re.compile(rf"\$\{{({_NAME.pattern}):?=")
+_PARAMETER: Final = re.compile(rf"\$\{{({_NAME.pattern}|[0-9]+|[@*])(\}}|:-|:?=)")
 _CHARACTERS_OF_A_STEP: Final = 16
-_STEPS_OF_A_SCRIPT: Final = 4
-_BEFORE_PARENTHESES: Final = ("?", "*", "+", "@", "!", "=")
-"""Ends of unquoted text that a parenthesis may follow: those of file patterns and of arrays."""
 
 
 _Found = TypeVar("_Found")
@@ -37,18 +32,17 @@ def required(found: _Found | None) -> _Found:
     return found
 
 
-class WordReader(ABC):
+class WordReader:
     """Reads words from a text, one after another."""
 
     def __init__(self, text: str, budget: Budget) -> None:
         self.text = text
         self.position = 0
         self.budget = budget
-        self.nested = False
 
-    @abstractmethod
     def commands(self) -> Script:
         """Read commands up to the first sign or word that ends a list of them."""
+        raise NotImplementedError
 
     @property
     def at_end(self) -> bool:
@@ -64,13 +58,9 @@ class WordReader(ABC):
             if plain:
                 self.budget.spend(len(plain) // _CHARACTERS_OF_A_STEP)
                 parts.append(Text(plain))
-            elif self.starts("("):
-                match parts:
-                    case [*_, Text(text, quoted=False)] if text.endswith(_BEFORE_PARENTHESES):
-                        self.position += 1
-                        parts.append(self.parenthesized(")"))
-                    case _:
-                        break
+            elif self.starts("(") and self.text.endswith("=", 0, self.position):
+                self.position += 1
+                parts.append(self.parenthesized(")"))  # the elements of an array
             else:
                 found = self._special()
                 if found is None:
@@ -80,10 +70,11 @@ class WordReader(ABC):
 
     def body(self) -> Word:
         """Read the whole text as the body of a here-document."""
-        return tuple(self._quoted(_PLAIN_IN_HEREDOC, "", "$`\\"))
+        return tuple(self._inside("", _PLAIN_IN_HEREDOC, quoted=True))
 
     def parenthesized(self, end: str) -> Opaque:
         """Read what stands between parentheses and is neither words nor commands."""
+        start = self.position
         parts: list[Part] = []
         depth = 0
         with self.budget:
@@ -99,17 +90,20 @@ class WordReader(ABC):
                 else:
                     parts += self._special() or []
         self.position += len(end)
-        return Opaque(tuple(parts))
+        names = _NAME.findall(self.text, start, self.position) if end == "))" else ()
+        return Opaque(tuple(parts), tuple(names))
 
-    def arithmetic(self) -> Opaque | None:
-        """Read an arithmetic expression behind its ``((``; ``None`` where it is none."""
+    def arithmetic(self, opening: str) -> Opaque | None:
+        """Read an arithmetic expression, if there is one."""
         start = self.position
+        if not self.starts(opening):
+            return None
         try:
-            inner = self.parenthesized("))")
+            self.position += len(opening)
+            return self.parenthesized("))")
         except ShellSyntaxError:
             self.position = start
             return None
-        return Opaque(inner.parts, tuple(_NAME.findall(self.text, start, self.position)))
 
     def take(self, pattern: re.Pattern[str]) -> str:
         """Read what a pattern matches, if it does."""
@@ -132,141 +126,88 @@ class WordReader(ABC):
         """Read a part of a word that begins with a sign; ``None`` where the word ends."""
         sign = self.text[self.position]
         if sign == "\\":
-            return [self._escaped()]
+            return [self._escaped("", quoted=False)]
         if sign == "'":
-            return [self._raw()]
+            return [Text(self._within(_RAW), quoted=True)]
         if sign == '"':
             self.position += 1
-            return self._quoted(_PLAIN_IN_QUOTES, '"', '$`"\\') or [Text("", quoted=True)]
+            return self._inside('"', _PLAIN_IN_QUOTES, quoted=True) or [Text("", quoted=True)]
         if sign in "$`":
-            return self._expansion(quoted=False)
+            return [self._expansion(quoted=False)]
         if sign in "<>" and self.text.startswith("(", self.position + 1):
             self.position += 1
-            return [Opaque((self._substitution(quoted=True),))]
+            return [Opaque((self.substitution(quoted=True),))]
         return None
 
-    def _escaped(self) -> Text:
-        sign = self.text[self.position + 1 : self.position + 2]
-        self.position += 2
-        return Text("") if sign == "\n" else Text(sign or "\\", quoted=True)
-
-    def _raw(self) -> Text:
-        match = required(_RAW.match(self.text, self.position))
-        self.position = match.end()
-        return Text(match[1], quoted=True)
-
-    def _quoted(self, plain: re.Pattern[str], end: str, escapable: str) -> list[Part]:
-        """Read text that is not split, up to a sign and past it, or to the end of all."""
+    def _inside(self, end: str, plain: re.Pattern[str], *, quoted: bool) -> list[Part]:
+        """Read up to a sign and past it, or to the end of all."""
         parts: list[Part] = []
+        escapable = f"$`\\\n{end}"
         with self.budget:
             while not (self.starts(end) if end else self.at_end):
                 self.budget.spend()
                 text = self.take(plain)
                 if text:
-                    parts.append(Text(text, quoted=True))
-                elif self.sign() == "\\":
-                    parts.append(self._escaped_in_quotes(escapable))
+                    parts.append(Text(text, quoted=quoted))
+                elif self.sign() in "$`":
+                    parts.append(self._expansion(quoted=quoted))
+                elif quoted and self.starts("\\"):
+                    parts.append(self._escaped(escapable, quoted=True))
+                elif quoted and self.starts("'"):
+                    self._within(_RAW)
+                    parts.append(Text(UNKNOWN, quoted=True))  # they quote, and are text as well
                 else:
-                    parts += self._expansion(quoted=True)
+                    parts += self._special() or []
         self.position += len(end)
         return parts
 
-    def _escaped_in_quotes(self, escapable: str) -> Text:
+    def _escaped(self, escapable: str, *, quoted: bool) -> Text:
+        """Read a backslash and what it stands before; outside of quotes, it escapes any sign."""
         sign = self.text[self.position + 1 : self.position + 2]
-        if sign == "\n":
-            self.position += 2
-            return Text("", quoted=True)
-        escaped = sign != "" and sign in escapable
-        self.position += 2 if escaped else 1
-        return Text(sign if escaped else "\\", quoted=True)
+        escapes = sign != "" and (sign in escapable or not quoted)
+        self.position += 2 if escapes else 1
+        if escapes and sign == "\n":
+            return Text("", quoted=quoted)
+        return Text(sign if escapes else "\\", quoted=True)
 
-    def _expansion(self, *, quoted: bool) -> list[Part]:
-        """Read what begins with a dollar sign or a backquote."""
-        if self.starts("`"):
-            return [self._backquoted(quoted=quoted)]
-        if self.starts("${"):
-            return [self._parameter(quoted=quoted)]
-        if self.starts("$("):
-            return [self._parenthesized_substitution(quoted=quoted)]
-        if not quoted and self.starts("$'"):
-            return [self._ansi_c()]
-        return self._variable(quoted=quoted)
-
-    def _variable(self, *, quoted: bool) -> list[Part]:
-        variable = _VARIABLE.match(self.text, self.position)
-        if variable is not None:
-            self.position = variable.end()
-            return [Parameter(name=variable[1], quoted=quoted)]
-        self.position += 1
-        if not quoted and self.starts('"'):
-            return []  # `$"…"` is like `"…"`
-        return [Text(UNKNOWN if self.starts(UNKNOWN) else "$", quoted=True)]
-
-    def _parenthesized_substitution(self, *, quoted: bool) -> Part:
-        if self.starts("$(("):
-            self.position += 3
-            expression = self.arithmetic()
-            if expression is not None:
-                return expression
-            self.position -= 3
-        self.position += 1
-        return self._substitution(quoted=quoted)
-
-    def _ansi_c(self) -> Text:
-        match = required(_ANSI_C.match(self.text, self.position))
+    def _within(self, pattern: re.Pattern[str]) -> str:
+        """Read what stands between quotes."""
+        match = required(pattern.match(self.text, self.position))
         self.position = match.end()
         self.budget.spend(len(match[1]) // _CHARACTERS_OF_A_STEP)
-        return Text(unescaped(match[1]), quoted=True)
+        return match[1]
 
-    def _backquoted(self, *, quoted: bool) -> Substitution:
-        match = required(_BACKQUOTED.match(self.text, self.position))
-        self.position = match.end()
-        self.budget.spend(_STEPS_OF_A_SCRIPT)
-        escapes = r"\\([$`\\\"])" if quoted else r"\\([$`\\])"
-        inner = type(self)(re.sub(escapes, r"\1", match[1]), self.budget)
-        script = inner.commands()
-        required(inner.at_end)
-        return Substitution(script, quoted)
+    def _expansion(self, *, quoted: bool) -> Part:
+        """Read what begins with a dollar sign or a backquote."""
+        if self.starts("`"):
+            text = re.sub(r"\\([$`\\])", r"\1", self._within(_BACKQUOTED))
+            return Substitution(type(self)(text, self.budget).commands(), quoted)
+        if self.starts("${"):
+            return self._parameter(quoted=quoted)
+        if expression := self.arithmetic("$(("):
+            return expression
+        if self.starts("$("):
+            self.position += 1
+            return self.substitution(quoted=quoted)
+        if not quoted and self.starts("$'"):
+            return Text(unescaped(self._within(_ANSI_C)), quoted=True)
+        variable = self.take(_VARIABLE)
+        self.position += not variable
+        return Parameter(name=variable[1:], quoted=quoted) if variable else Text("$", quoted=True)
 
-    def _substitution(self, *, quoted: bool) -> Substitution:
+    def substitution(self, *, quoted: bool) -> Substitution:
         """Read commands in parentheses."""
         self.position += 1
-        outer, self.nested = self.nested, True
         script = self.commands()
-        self.nested = outer
         required(self.starts(")"))
         self.position += 1
         return Substitution(script, quoted)
 
     def _parameter(self, *, quoted: bool) -> Part:
         match = _PARAMETER.match(self.text, self.position)
-        if match is None:
-            assigned = _ASSIGNING_PARAMETER.match(self.text, self.position)
-            self.position += 2
-            return Opaque(self._braced(quoted=quoted), assigned.groups() if assigned else ())
-        self.position = match.end()
-        default = None if match[2] == "}" else self._braced(quoted=quoted)
-        return Parameter(name=match[1], default=default, quoted=quoted)
-
-    def _braced(self, *, quoted: bool) -> Word:
-        """Read on to a closing brace and past it."""
-        parts: list[Part] = []
-        with self.budget:
-            while not self.starts("}"):
-                self.budget.spend()
-                text = self.take(_PLAIN_IN_BRACES)
-                if text:
-                    parts.append(Text(text, quoted=quoted))
-                elif self.sign() in "$`":
-                    parts += self._expansion(quoted=quoted)
-                elif quoted and self.starts("\\"):
-                    parts.append(self._escaped_in_quotes('$`"\\}'))
-                elif quoted and self.starts("'"):
-                    raw = f"'{self._raw().text}'"  # the quotes are text, and yet they quote
-                    parts.append(
-                        Text(raw if _PLAIN_IN_QUOTES.fullmatch(raw) else UNKNOWN, quoted=quoted)
-                    )
-                else:
-                    parts += self._special() or []
-        self.position += 1
-        return tuple(parts)
+        self.position = self.position + 2 if match is None else match.end()
+        name, sign = ("", "") if match is None else match.groups()
+        rest = () if sign == "}" else tuple(self._inside("}", _PLAIN_IN_BRACES, quoted=quoted))
+        if sign in {"}", ":-"}:
+            return Parameter(name=name, default=rest if sign == ":-" else None, quoted=quoted)
+        return Opaque(rest, (name,) if name else ())

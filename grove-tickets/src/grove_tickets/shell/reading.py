@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from grove_tickets.arguments import UNKNOWN
 from grove_tickets.shell import syntax
 from grove_tickets.shell.lexing import WordReader, required
 from grove_tickets.shell.limits import Budget, ShellSyntaxError
-from grove_tickets.shell.syntax import Node, Opaque, Redirection, Script, Text, Word
+from grove_tickets.shell.syntax import Node, Opaque, Part, Redirection, Script, Text, Word
 
 _END: Final = r"(?=[ \t\n;&|<>()]|\Z)"
 """What must stand behind a keyword."""
 
-_BLANKS: Final = re.compile(r"(?:[ \t]|\\\n)++")
-_COMMENT: Final = re.compile(r"#[^\n]*+")
+_BLANKS: Final = re.compile(r"(?:[ \t]|\\\n|#[^\n]*+)++")
 _AND_OR: Final = re.compile(r"&&|\|\|")
 _PIPE: Final = re.compile(r"\|(?!\|)&?")
 _BACKGROUND: Final = re.compile(r"&(?!&)")
@@ -28,7 +28,6 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
 _FUNCTION_NAME: Final = re.compile(r"[^ \t\n;&|<>()'\"\\$`=]++")
 _FUNCTION_SIGN: Final = re.compile(r"[ \t]*+\([ \t]*+\)")
 _FUNCTION_HEAD: Final = re.compile(_FUNCTION_NAME.pattern + _FUNCTION_SIGN.pattern)
-_CLOSING_PARENTHESIS: Final = re.compile(r"\)")
 _IN: Final = re.compile(rf"in{_END}")
 _TEST_END: Final = re.compile(rf"\]\]{_END}")
 _REDIRECTION: Final = re.compile(
@@ -45,15 +44,16 @@ class ScriptReader(WordReader):
 
     def __init__(self, text: str, budget: Budget) -> None:
         super().__init__(text, budget)
-        self._heredocs: list[tuple[Redirection, str]] = []
+        self._heredocs: list[Redirection] = []
 
-    def lines(self) -> Iterator[Script]:
-        """Read what a shell reads before it runs anything of it, one after another."""
-        self._skip_lines()
-        while not self.at_end:
-            line = self._list(one_line=True)
-            self._skip_lines()  # its here-documents stand there
-            yield line
+    def nodes(self) -> Iterator[Node]:
+        """Read command after command; a shell reads a line before it runs anything of it."""
+        with suppress(ShellSyntaxError):
+            self._skip_lines()
+            while not self.at_end:
+                line = self._list(one_line=True)
+                self._skip_lines()  # its here-documents stand there
+                yield from line
 
     def commands(self) -> Script:
         """Read commands up to the first sign or word that ends a list of them."""
@@ -63,8 +63,7 @@ class ScriptReader(WordReader):
         nodes: list[Node] = []
         is_separated = True
         while not self._ends(one_line=one_line):
-            if not is_separated:
-                raise ShellSyntaxError
+            required(is_separated)
             node = self._chain()
             in_background = self.take(_BACKGROUND)
             nodes.append(syntax.Group((node,), is_subshell=True) if in_background else node)
@@ -73,7 +72,7 @@ class ScriptReader(WordReader):
 
     def _ends(self, *, one_line: bool) -> bool:
         if one_line:
-            self._skip_blanks()
+            self.take(_BLANKS)
             return self.at_end or self.starts("\n")
         self._skip_lines()
         return _LIST_END.match(self.text, self.position) is not None
@@ -91,18 +90,18 @@ class ScriptReader(WordReader):
         return chain
 
     def _pipeline(self) -> Node:
-        self._skip_blanks()
-        negations = 0
+        self.take(_BLANKS)
+        is_negated = False
         while prefix := self.take(_PREFIX):
             self.budget.spend()
-            self._skip_blanks()
-            negations += prefix == "!"
+            self.take(_BLANKS)
+            is_negated ^= prefix == "!"
         stages = [self._command()]
         while self.take(_PIPE):
             self._skip_lines()
             stages.append(self._command())
         node = syntax.Pipeline(tuple(stages)) if len(stages) > 1 else stages[0]
-        return syntax.Negated(node) if negations % 2 else node
+        return syntax.Group((node,), is_negated=True) if is_negated else node
 
     def _command(self) -> Node:
         self.budget.spend(_COMMAND_STEPS)
@@ -130,17 +129,16 @@ class ScriptReader(WordReader):
         return syntax.Simple(tuple(words), tuple(redirections))
 
     def _redirection(self) -> Redirection | None:
-        self._skip_blanks()
+        self.take(_BLANKS)
         match = _REDIRECTION.match(self.text, self.position)
         if match is None:
             return None
         self.position = match.end()
-        self._skip_blanks()
-        start = self.position
+        self.take(_BLANKS)
         redirection = Redirection(match[2], match[1] or "", required(self.word()))
         if match[2] in {"<<", "<<-"}:
             self.budget.spend(_HEREDOC_STEPS)
-            self._heredocs.append((redirection, self.text[start : self.position]))
+            self._heredocs.append(redirection)
         return redirection
 
     def _compound(self) -> Node | None:
@@ -148,10 +146,9 @@ class ScriptReader(WordReader):
             return self._parenthesis()
         if _FUNCTION_HEAD.match(self.text, self.position):
             return self._function()
-        if _CLOSING.match(self.text, self.position):
-            raise ShellSyntaxError
+        required(not _CLOSING.match(self.text, self.position))
         keyword = self.take(_OPENING)
-        self._skip_blanks()
+        self.take(_BLANKS)
         return self._keyword(keyword) if keyword else None
 
     def _keyword(self, keyword: str) -> Node:
@@ -177,87 +174,69 @@ class ScriptReader(WordReader):
 
     def _parenthesis(self) -> Node:
         """Read an arithmetic command or a subshell."""
-        if self.starts("(("):
-            self.position += 2
-            expression = self.arithmetic()
-            if expression is not None:
-                return syntax.Expanded(((expression,),))
-            self.position -= 2
-        self.position += 1
-        script = required(self.commands())
-        required(self.take(_CLOSING_PARENTHESIS))
-        return syntax.Group(script, is_subshell=True)
+        if expression := self.arithmetic("(("):
+            return syntax.Expanded((expression,))
+        return syntax.Group(required(self.substitution(quoted=True).script), is_subshell=True)
 
     def _block(self, end: str) -> Script:
         """Read commands and the keyword that ends them."""
-        script = self.commands()
-        if not script or self.take(_CLOSING) != end:
-            raise ShellSyntaxError
+        script = required(self.commands())
+        required(self.take(_CLOSING) == end)
         return script
 
     def _if(self) -> Node:
         with self.budget:
             condition = self._block("then")
-            body = self.commands()
-            match self.take(_CLOSING):
-                case _ if not body:
-                    raise ShellSyntaxError
-                case "elif":
-                    otherwise: Script = (self._if(),)
-                case "else":
-                    otherwise = self._block("fi")
-                case "fi":
-                    otherwise = ()
-                case _:
-                    raise ShellSyntaxError
+            body = required(self.commands())
+            otherwise: Script = ()
+            end = self.take(_CLOSING)
+            if end == "elif":
+                otherwise = (self._if(),)
+            elif end != "fi":
+                required(end == "else")
+                otherwise = self._block("fi")
             return syntax.Branches(condition, (body, otherwise))
 
     def _for(self) -> Node:
         name, words = "", _WHO_KNOWS
         first: Script = ()
-        if self.starts("(("):
-            self.position += 2
-            first = (syntax.Expanded(((self.arithmetic() or Opaque(()),),)),)
+        if expression := self.arithmetic("(("):
+            first = (syntax.Expanded((expression,)),)
         else:
             name = required(self.take(_NAME))
-            words = self._values()
-        self._skip_blanks()
+            self._skip_lines()
+            words = self._words() if self.take(_IN) else (_ALL_POSITIONALS,)
+        self.take(_BLANKS)
         self.take(_SEMICOLON)
         self._skip_lines()
-        if self.take(_CLOSING) != "do":
-            raise ShellSyntaxError
+        required(self.take(_CLOSING) == "do")
         return syntax.Loop((*first, *self._block("done")), name, words)
 
-    def _values(self) -> tuple[Word, ...]:
-        self._skip_lines()
-        if not self.take(_IN):
-            return (_ALL_POSITIONALS,)
+    def _words(self) -> tuple[Word, ...]:
         words = []
-        self._skip_blanks()
+        self.take(_BLANKS)
         while word := self.word():
             words.append(word)
-            self._skip_blanks()
+            self.take(_BLANKS)
         return tuple(words)
 
     def _case(self) -> Node:
-        words = [required(self.word())]
+        parts = [*required(self.word())]
         self._skip_lines()
         required(self.take(_IN))
         ways = []
         self._skip_lines()
         while self.take(_CLOSING) != "esac":
-            if self.starts("("):
-                self.position += 1
-            self._skip_blanks()
-            while not self.take(_CLOSING_PARENTHESIS):
-                words.append(required(self.word()))
-                self._skip_blanks()
+            self.position += self.starts("(")
+            while not self.starts(")"):
+                for word in required(self._words()):
+                    parts += word
                 self.take(_PIPE)
-                self._skip_blanks()
+            self.position += 1
             ways.append(self.commands())
             self.take(_CASE_END)
             self._skip_lines()
-        return syntax.Branches((syntax.Expanded(tuple(words)),), tuple(ways))
+        return syntax.Branches((syntax.Expanded(tuple(parts)),), tuple(ways))
 
     def _function(self) -> Node:
         name = required(self.take(_FUNCTION_NAME))
@@ -267,48 +246,41 @@ class ScriptReader(WordReader):
 
     def _test(self) -> Node:
         """Read a test up to its ``]]``."""
-        words = []
+        parts: list[Part] = []
         self._skip_lines()
         while not self.take(_TEST_END):
-            if self.sign() == ";":
-                raise ShellSyntaxError
+            required(not self.at_end)
             word = self.word()
-            words.append(word)
+            parts += word
             self.position += not word
             self._skip_lines()
-        return syntax.Expanded(tuple(words))
-
-    def _skip_blanks(self) -> None:
-        while self.take(_BLANKS) or self.take(_COMMENT):
-            pass
+        return syntax.Expanded(tuple(parts))
 
     def _skip_lines(self) -> None:
         """Go past blanks, comments and line breaks, and read the here-documents behind those."""
-        self._skip_blanks()
+        self.take(_BLANKS)
         while self.starts("\n"):
             self.budget.spend()
             self.position += 1
-            for redirection, delimiter in self._heredocs:
-                self._read_heredoc(redirection, delimiter)
-            self._heredocs = []
-            self._skip_blanks()
+            while self._heredocs:
+                self._read_heredoc(self._heredocs.pop(0))
+            self.take(_BLANKS)
 
-    def _read_heredoc(self, redirection: Redirection, raw: str) -> None:
+    def _read_heredoc(self, redirection: Redirection) -> None:
         """Read the body of a here-document, which begins here."""
-        delimiter = re.sub(r"""['"\\]""", "", raw)
-        strips_tabs = redirection.operator == "<<-"
-        tabs = r"\t*" if strips_tabs else ""
+        texts = [part for part in redirection.target if isinstance(part, Text)]
+        delimiter = "".join(part.text for part in texts)
+        tabs = r"\t*" if redirection.operator == "<<-" else ""
         # `$(cat <<E`: the parenthesis may follow the last line's delimiter.
-        ends = r"(?:\n|\Z|(?=\)))" if self.nested else r"(?:\n|\Z)"
-        last_line = re.compile(rf"\n{tabs}{re.escape(delimiter)}{ends}")
+        last_line = re.compile(rf"\n{tabs}{re.escape(delimiter)}(?:\n|\Z|(?=\)))")
         match = last_line.search(self.text, self.position - 1)
         end = len(self.text) if match is None else match.start() + 1
         body = self.text[self.position : end]
         self.position = end if match is None else match.end()
-        if strips_tabs:
+        if tabs:
             body = re.sub(r"(?m)^\t+", "", body)
         redirection.target = (Text(body, quoted=True),)
-        if delimiter == raw:
+        if not any(part.quoted for part in texts):
             try:
                 redirection.target = ScriptReader(body, self.budget).body()
             except ShellSyntaxError:  # a shell finds it only when it gets there

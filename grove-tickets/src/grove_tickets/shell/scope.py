@@ -10,9 +10,7 @@ from attrs import define, evolve, field
 from grove_tickets.arguments import UNKNOWN, is_known
 from grove_tickets.shell.syntax import Node
 
-_MAX_VALUE: Final = 65_536
-_MAX_PATH: Final = 1024
-_MAX_BODIES: Final = 4
+_PROGRAM: Final = frozenset({"exit"})
 
 
 @define(eq=False)
@@ -26,13 +24,14 @@ class Scope:
     functions: dict[str, tuple[Node, ...]] = field(factory=dict)
     positionals: tuple[str, ...] | None = None
     directory: str = ""
+    stdin: str | None = None
     status: bool | None = True
-    endings: frozenset[str] = frozenset({"exit"})
+    endings: frozenset[str] = _PROGRAM
     ended_by: str = ""
     changed: set[str] = field(factory=set)
 
     def copy(self) -> "Scope":
-        """Return what commands start with that may run or not, or in a subshell."""
+        """Return what commands start with that may run or not, or in a shell of their own."""
         return evolve(
             self, variables=dict(self.variables), functions=dict(self.functions), changed=set()
         )
@@ -45,7 +44,7 @@ class Scope:
         shell = self.copy()
         shell.forget(self.variables)
         shell.positionals = arguments
-        shell.endings = frozenset({"exit"})
+        shell.endings = _PROGRAM
         return shell
 
     def environment(self, more: Mapping[str, str]) -> Mapping[str, str]:
@@ -55,7 +54,7 @@ class Scope:
 
     def assign(self, name: str, value: str) -> None:
         """Set a variable."""
-        self.variables[name] = UNKNOWN if len(value) > _MAX_VALUE else value
+        self.variables[name] = value
         self.changed.add(name)
 
     def forget(self, names: Iterable[str]) -> None:
@@ -70,18 +69,16 @@ class Scope:
             self.directory = path
         elif path != ".":
             self.directory = f"{self.directory}/{path}"
-        if len(self.directory) > _MAX_PATH:
-            self.directory = UNKNOWN
 
     def meet(self, end: "Scope") -> None:
         """Go on behind commands that may have run, or only in part, or several times."""
         for name, bodies in end.functions.items():
             own = self.functions.get(name, ())
-            more = [body for body in bodies if body not in own]
-            self.functions[name] = (*own, *more)[:_MAX_BODIES]
+            self.functions[name] = (*own, *(body for body in bodies if body not in own))
         if end.ended_by != "exit":
             self.forget(end.changed)
             if self.positionals != end.positionals:
                 self.positionals = None
             if self.directory != end.directory:
                 self.directory = UNKNOWN
+        self.status = None

@@ -32,7 +32,7 @@ class Substitution:
 class Opaque:
     """An expansion whose value is not worked out, and the variables that it may assign."""
 
-    parts: "tuple[Part, ...]"
+    parts: "Word"
     names: tuple[str, ...] = ()
 
 
@@ -46,7 +46,7 @@ class Redirection:
 
     operator: str
     descriptor: str
-    target: Word = ()
+    target: Word
 
 
 @frozen(eq=False)
@@ -61,16 +61,17 @@ class Simple:
 class Expanded:
     """Words that are expanded without being a command: of ``case``, ``[[ … ]]``, ``(( … ))``."""
 
-    words: tuple[Word, ...]
+    words: Word
 
 
 @frozen(eq=False)
 class Group:
-    """Commands in braces, or in parentheses or the background: a shell of their own."""
+    """Commands in braces or behind ``!``, or in a shell of their own."""
 
     script: "Script"
     redirections: tuple[Redirection, ...] = ()
     is_subshell: bool = False
+    is_negated: bool = False
 
 
 @frozen(eq=False)
@@ -78,13 +79,6 @@ class Pipeline:
     """Commands that read what the one before prints."""
 
     stages: "Script"
-
-
-@frozen(eq=False)
-class Negated:
-    """A command behind ``!``."""
-
-    node: "Node"
 
 
 @frozen(eq=False)
@@ -98,10 +92,7 @@ class Chain:
 
 @frozen(eq=False)
 class Branches:
-    """Commands that run first, and the ways of which one may be taken: of ``if`` and ``case``.
-
-    The first way is taken when the commands succeed, the second one when they fail.
-    """
+    """Commands, and the ways of which one is taken: the first if they succeed, else another."""
 
     first: "Script"
     ways: "tuple[Script, ...]"
@@ -124,5 +115,5 @@ class Function:
     body: "Node"
 
 
-Node = Simple | Expanded | Group | Negated | Pipeline | Chain | Branches | Loop | Function
+Node = Simple | Expanded | Group | Pipeline | Chain | Branches | Loop | Function
 Script = tuple[Node, ...]

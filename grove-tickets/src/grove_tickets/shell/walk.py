@@ -5,8 +5,7 @@ variables that it has changed are not known any more.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
@@ -16,18 +15,16 @@ from grove_tickets.arguments import UNKNOWN, is_known
 from grove_tickets.shell import syntax
 from grove_tickets.shell.builtins import BUILTINS, CONSTANT_STATUS, DECLARATIONS, declare, printed
 from grove_tickets.shell.expansion import Expander
-from grove_tickets.shell.limits import Budget, ShellSyntaxError
+from grove_tickets.shell.limits import Budget
 from grove_tickets.shell.reading import ScriptReader
 from grove_tickets.shell.scope import Scope
 from grove_tickets.shell.syntax import Node, Redirection, Script, Text, Word
 from grove_tickets.shell.wrappers import Inner, program_of, unwrap
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)((?:\[[^]]*\])?\+?)=(.*)", re.DOTALL)
-_WRITES: Final = frozenset({">", ">>", ">|", ">&", "&>", "&>>"})
-_STANDARD_INPUT: Final = frozenset({"/dev/stdin", "/dev/fd/0", "0"})
 _IN_THIS_SHELL: Final = frozenset({"command", "builtin"})
+_LOOP: Final = frozenset({"break", "continue"})
 _STEPS_OF_A_COMMAND: Final = 4
-_STEPS_OF_A_COPY: Final = 3
 _VARIABLES_OF_A_STEP: Final = 8
 _MAX_ROUNDS: Final = 100
 _MAX_RECURSION: Final = 3
@@ -60,100 +57,85 @@ class Walk:
         self._expander = Expander(self._budget, self._substitute)
         self._active: list[Node] = []
 
-    def run_text(self, text: str, scope: Scope, stdin: str | None) -> str | None:
+    def run_text(self, text: str, scope: Scope) -> str | None:
         """Follow shell text in the shell that the scope belongs to."""
         reader = ScriptReader(text.replace("\0", "").replace("\r\n", "\n"), self._budget)
-        outputs: list[str | None] = []
-        with self._budget, suppress(ShellSyntaxError):
-            for line in reader.lines():
-                outputs.append(self._sequence(line, scope, stdin))
-                if scope.ended_by:
-                    break
-        return _together(outputs)
+        with self._budget:
+            return self._sequence(reader.nodes(), scope)
 
-    def _sequence(self, script: Sequence[Node], scope: Scope, stdin: str | None) -> str | None:
-        outputs: list[str | None] = []
+    def _sequence(self, script: Iterable[Node], scope: Scope) -> str | None:
+        outputs = []
         for node in script:
+            with self._budget:
+                outputs.append(self._visit(node, scope))
             if scope.ended_by:
                 break
-            with self._budget:
-                outputs.append(self._visit(node, scope, stdin))
-        return _together(outputs)
+        known = [output for output in outputs if output is not None]
+        return "".join(known) if len(known) == len(outputs) else None
 
-    def _visit(self, node: Node, scope: Scope, stdin: str | None) -> str | None:
+    def _visit(self, node: Node, scope: Scope) -> str | None:
+        output: str | None = None
         match node:
             case syntax.Simple():
-                return self._simple(node, scope, stdin)
+                output = self._simple(node, scope)
             case syntax.Group():
-                return self._group(node, scope, stdin)
+                output = self._group(node, scope)
             case syntax.Pipeline(stages):
-                for stage in stages:
-                    inner = self._subshell(scope)
-                    stdin = self._sequence((stage,), inner, stdin)
-                scope.status = inner.status
-                return stdin
-            case syntax.Negated(inner):
-                output = self._visit(inner, scope, stdin)
-                scope.status = None if scope.status is None else not scope.status
-                return output
-            case syntax.Expanded() | syntax.Function():
-                self._silent(node, scope)
-                return ""
-            case _:
-                self._uncertain(node, scope, stdin)
-                return None
-
-    def _silent(self, node: syntax.Expanded | syntax.Function, scope: Scope) -> None:
-        match node:
+                output = self._pipeline(stages, scope)
+            case syntax.Chain():
+                self._chain(node, scope)
+            case syntax.Branches():
+                self._branches(node, scope)
+            case syntax.Loop():
+                self._loop(node, scope)
             case syntax.Expanded(words):
-                for word in words:
-                    self._expander.text(word, scope)
+                self._expander.text(words, scope)
                 scope.status = None
+                output = ""
             case syntax.Function(name, body):
                 scope.functions[name] = (body,)
                 scope.status = True
-
-    def _uncertain(
-        self, node: syntax.Chain | syntax.Branches | syntax.Loop, scope: Scope, stdin: str | None
-    ) -> None:
-        """Follow a compound command of which only the run tells what prints something."""
-        match node:
-            case syntax.Chain():
-                self._chain(node, scope, stdin)
-            case syntax.Branches(first, ways):
-                self._sequence(first, scope, stdin)
-                if scope.status is None:
-                    for way in ways:
-                        self._maybe(way, scope, stdin)
-                    scope.status = None
-                else:
-                    way = ways[not scope.status]
-                    scope.status = True
-                    self._sequence(way, scope, stdin)
-            case syntax.Loop():
-                self._loop(node, scope, stdin)
+                output = ""
+        return output
 
     def _copy(self, scope: Scope) -> Scope:
-        self._budget.spend(_STEPS_OF_A_COPY + len(scope.variables) // _VARIABLES_OF_A_STEP)
+        self._budget.spend(3 + len(scope.variables) // _VARIABLES_OF_A_STEP)
         return scope.copy()
 
-    def _subshell(self, scope: Scope) -> Scope:
+    def _subshell(self, scope: Scope, stdin: str | None) -> Scope:
         inner = self._copy(scope)
-        inner.endings -= {"break", "continue"}
+        inner.stdin = stdin
+        inner.endings -= _LOOP
         return inner
 
     def _substitute(self, script: Script, scope: Scope) -> str | None:
-        return self._sequence(script, self._subshell(scope), None)
+        return self._sequence(script, self._subshell(scope, None))
 
-    def _maybe(self, script: Sequence[Node], scope: Scope, stdin: str | None) -> None:
-        """Follow commands that may run or not."""
-        end = self._copy(scope)
-        self._sequence(script, end, stdin)
-        scope.meet(end)
+    def _group(self, group: syntax.Group, scope: Scope) -> str | None:
+        stdin, writes = self._redirect(group.redirections, scope)
+        if group.is_subshell:
+            output = self._sequence(group.script, self._subshell(scope, stdin))
+            scope.status = None
+        else:
+            outer, scope.stdin = scope.stdin, stdin
+            output = self._sequence(group.script, scope)
+            scope.stdin = outer
+        if group.is_negated and scope.status is not None:
+            scope.status = not scope.status
+        return None if writes else output
 
-    def _chain(self, chain: syntax.Chain, scope: Scope, stdin: str | None) -> None:
+    def _pipeline(self, stages: Script, scope: Scope) -> str | None:
+        output = scope.stdin
+        for stage in stages:
+            inner = self._subshell(scope, output)
+            output = self._sequence((stage,), inner)
+            status = inner.status
+        scope.status = status
+        return output
+
+    def _chain(self, chain: syntax.Chain, scope: Scope) -> None:
         """Follow a chain of ``&&`` or ``||``: as far as it runs, then what may run of it."""
-        self._sequence((chain.first,), scope, stdin)
+        self._sequence((chain.first,), scope)
         skips = not chain.on_success
         end = scope
         for node in chain.rest:
@@ -161,52 +143,56 @@ class Walk:
                 break
             if end.status is None and end is scope:
                 end = self._copy(scope)
-            self._sequence((node,), end, stdin)
+            self._sequence((node,), end)
         if end is scope:
             return
         scope.meet(end)
         if chain.on_success and not end.ended_by:
             # Whoever writes `mkdir a && cd a` counts on being in `a` afterwards.
             scope.directory = end.directory
-        scope.status = skips if end.ended_by or end.status is skips else None
+        if end.ended_by or end.status is skips:
+            scope.status = skips
 
-    def _loop(self, loop: syntax.Loop, scope: Scope, stdin: str | None) -> None:
+    def _branches(self, branches: syntax.Branches, scope: Scope) -> None:
+        self._sequence(branches.first, scope)
+        if scope.status is None:
+            for way in branches.ways:
+                end = self._copy(scope)
+                self._sequence(way, end)
+                scope.meet(end)
+        else:
+            way = branches.ways[not scope.status]
+            scope.status = True
+            self._sequence(way, scope)
+
+    def _loop(self, loop: syntax.Loop, scope: Scope) -> None:
         """Follow a loop: round by round where the text tells all of its words."""
         values = self._expander.fields(loop.words, scope)
         if len(values) > _MAX_ROUNDS or not all(map(is_known, values)):
             values = [UNKNOWN]
         for value in values:
             count = len(self.found)
-            end = self._round(loop, value, scope, stdin)
+            end = self._round(loop, value, scope)
             if value == UNKNOWN and end.changed:
                 # Further rounds meet what the first one has changed.
                 del self.found[count:]
-                end = self._round(loop, value, scope, stdin)
+                end = self._round(loop, value, scope)
             if end.ended_by not in {"", "continue"}:
                 break
         scope.status = None
         if loop.name:
             scope.forget({loop.name})
 
-    def _round(self, loop: syntax.Loop, value: str, scope: Scope, stdin: str | None) -> Scope:
+    def _round(self, loop: syntax.Loop, value: str, scope: Scope) -> Scope:
         end = self._copy(scope)
         end.variables[loop.name] = value
-        end.endings |= {"break", "continue"}
-        self._sequence(loop.body, end, stdin)
+        end.endings |= _LOOP
+        self._sequence(loop.body, end)
         scope.meet(end)
         return end
 
-    def _group(self, group: syntax.Group, scope: Scope, stdin: str | None) -> str | None:
-        stdin, writes = self._redirect(group.redirections, scope, stdin)
-        inner = self._subshell(scope) if group.is_subshell else scope
-        output = self._sequence(group.script, inner, stdin)
-        if group.is_subshell:
-            scope.status = None
-        return None if writes else output
-
-    def _simple(self, command: syntax.Simple, scope: Scope, stdin: str | None) -> str | None:
-        """Follow a simple command."""
-        stdin, writes = self._redirect(command.redirections, scope, stdin)
+    def _simple(self, command: syntax.Simple, scope: Scope) -> str | None:
+        stdin, writes = self._redirect(command.redirections, scope)
         assigned = [*takewhile(bool, map(_assignment, command.words))]
         words = command.words[len(assigned) :]
         environment: dict[str, str] = {}
@@ -217,10 +203,9 @@ class Walk:
             environment[name] = text
             if not words:
                 scope.assign(name, text)
-        is_constant = not words and all(
-            isinstance(part, Text) for word in command.words for part in word
-        )
-        scope.status = True if is_constant and not command.redirections else None
+        # Assignments succeed, but for what a substitution in them says.
+        is_plain = all(isinstance(part, Text) for word in command.words for part in word)
+        scope.status = True if is_plain and not words else None
         match words:
             case ((Text(name),), *_) if name in DECLARATIONS:
                 declare(name, [self._expander.text(one, scope) for one in words[1:]], scope)
@@ -228,8 +213,7 @@ class Walk:
         expanded = tuple(self._expander.fields(words, scope))
         output: str | None = ""
         if expanded:
-            called = Command(words=expanded, environment=environment, stdin=stdin)
-            output = self._run(called, scope)
+            output = self._run(Command(words=expanded, environment=environment, stdin=stdin), scope)
         return None if writes else output
 
     def _run(self, command: Command, scope: Scope, *, is_wrapped: bool = False) -> str | None:
@@ -241,14 +225,15 @@ class Walk:
             scope.status = CONSTANT_STATUS.get(name)
             if name in scope.endings:
                 scope.ended_by = name
-            builtin = BUILTINS.get(name)
-            if builtin is not None:
-                builtin(tuple(arguments), scope)
+            if name in BUILTINS:
+                BUILTINS[name](tuple(arguments), scope)
                 return ""
             inner = unwrap(command.words)
             if inner is None:
                 return self._record(command, scope)
             outputs = [self._follow(one, command, scope) for one in inner]
+            if name == "exec" and inner:
+                scope.ended_by = "exit"
             return outputs[0] if len(outputs) == 1 else None
 
     def _record(self, command: Command, scope: Scope) -> str | None:
@@ -267,14 +252,14 @@ class Walk:
                 continue
             end = self._copy(scope)
             end.positionals = command.words[1:]
+            end.stdin = command.stdin
             end.endings = frozenset({"exit", "return"})
             end.variables |= command.environment
             self._active.append(body)
-            outputs.append(self._sequence((body,), end, command.stdin))
+            outputs.append(self._sequence((body,), end))
             self._active.pop()
             end.positionals = scope.positionals
             scope.meet(end)
-        scope.status = None
         return outputs[0] if len(outputs) == 1 else None
 
     def _follow(self, inner: Inner, command: Command, scope: Scope) -> str | None:
@@ -291,32 +276,27 @@ class Walk:
         elif script is not None:
             shell = scope if inner.same_shell else scope.program(inner.arguments)
             shell.variables |= environment
-            output = self.run_text(script, shell, None if inner.reads_script else command.stdin)
+            outer, shell.stdin = scope.stdin, None if inner.reads_script else command.stdin
+            output = self.run_text(script, shell)
+            scope.stdin = outer
             scope.status = None
         if inner.same_shell:
             # What a file does is not known.
             scope.forget(environment if inner.script else scope.variables)
-        if inner.ends_shell:
-            scope.ended_by = "exit"
         return output
 
     def _redirect(
-        self, redirections: Sequence[Redirection], scope: Scope, stdin: str | None
+        self, redirections: Sequence[Redirection], scope: Scope
     ) -> tuple[str | None, bool]:
         """Follow redirections: what is read then, and whether what is printed goes elsewhere."""
-        writes = False
+        stdin, writes = scope.stdin, False
         for redirection in redirections:
             text = self._expander.text(redirection.target, scope)
-            if redirection.operator in _WRITES:
+            if ">" in redirection.operator:
                 writes = writes or redirection.descriptor in {"", "1"}
             elif redirection.descriptor in {"", "0"}:
-                match redirection.operator:
-                    case "<<" | "<<-":
-                        stdin = text
-                    case "<<<":
-                        stdin = text + "\n"
-                    case _:
-                        stdin = stdin if text in _STANDARD_INPUT else None
+                texts = {"<<": text, "<<-": text, "<<<": text + "\n"}
+                stdin = texts.get(redirection.operator)
         return stdin, writes
 
 
@@ -328,9 +308,3 @@ def _assignment(word: Word) -> tuple[str, str, Word] | None:
             return None if found is None else (found[1], found[2], (Text(found[3]), *rest))
         case _:
             return None
-
-
-def _together(outputs: list[str | None]) -> str | None:
-    """Return the output of commands that run one after another."""
-    known = [output for output in outputs if output is not None]
-    return "".join(known) if len(known) == len(outputs) else None
