@@ -31,6 +31,7 @@ documents = st.fixed_dictionaries(
         ),
         "permissions": st.fixed_dictionaries({}, optional={"allow": st.lists(values, max_size=2)}),
         "ключ": values,
+        "statusLine": st.just({"type": "command", "command": "theirs statusline"}),
     },
 )
 
@@ -93,7 +94,7 @@ class Place:
 @settings(max_examples=turned_up(15, 500), deadline=None)
 @given(contents(), st.booleans(), st.booleans(), st.booleans())
 def test_every_byte_comes_back(content, shared, allow, server):
-    wishes = {"shared": shared, "allow": allow, "server": server}
+    wishes = {"shared": shared, "allow": allow, "server": server, "status_line": True}
     with tempfile.TemporaryDirectory() as folder:
         place = Place(folder)
         path = place.root / ".claude" / ("settings.json" if shared else "settings.local.json")
@@ -107,7 +108,11 @@ def test_every_byte_comes_back(content, shared, allow, server):
         for kept in place.project.paths.installed.rglob("*.before"):
             assert kept.stat().st_mode & 0o077 == 0
         after = place.listing()
-        assert len(json.loads(path.read_text("utf-8-sig"))["hooks"]) >= 8
+        written = json.loads(path.read_text("utf-8-sig"))
+        assert len(written["hooks"]) >= 8
+        theirs = json.loads((content or b"").decode("utf-8-sig").strip() or "{}")
+        own = {"type": "command", "command": "'/opt/größe/grove' statusline"}
+        assert written["statusLine"] == theirs.get("statusLine", own)
         assert place.connect(**wishes).changes == []
         place.connect(**wishes, program="/elsewhere/grove")
         assert place.listing() != after

@@ -435,7 +435,7 @@ def test_just_the_documented_keys_are_printed(title, printed):
     assert keys == known
 
 
-RUN_BY_OTHERS = {"hook", "serve", "merge-driver"}
+RUN_BY_OTHERS = {"hook", "serve", "statusline"}
 
 
 def test_every_command_has_a_section():

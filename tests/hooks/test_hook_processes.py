@@ -28,6 +28,7 @@ MOST_MODULES = {
     "hook post-tool-use": 38,
     "hook stop": 174,
     "status": 360,
+    "statusline": 66,
 }
 NEVER_BY_HOOKS = {"cattrs", "click", "rich", "logging", "asyncio", "importlib.metadata", "requests"}
 NEVER_FOR_NOTHING = NEVER_BY_HOOKS | {"json", "re", "pathlib", "attrs", "pluggy", "typing"}
@@ -118,6 +119,8 @@ def test_how_many_modules_are_loaded(owing, words):
     loaded = set(names.read_text().split())
     forbidden = NEVER_FOR_NOTHING if idle else NEVER_BY_HOOKS if event == "stop" else set()
     assert loaded & forbidden == set()
+    if words == "statusline":
+        assert done.stdout == b"grove 1 shown \xc2\xb7 reflection pending bd-1\n"
     assert len(loaded) <= MOST_MODULES[words], " ".join(sorted(loaded))
 
 

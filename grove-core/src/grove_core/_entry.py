@@ -28,6 +28,10 @@ def main() -> int:
         from grove_core.serve.server import run as serve
 
         return serve()
+    if arguments == ["statusline"]:
+        from grove_core.hooks.statusline import run as print_status_line
+
+        return print_status_line()
     from grove_core.cli.main import run_command_line
 
     return run_command_line()

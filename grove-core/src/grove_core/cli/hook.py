@@ -1,4 +1,4 @@
-"""``grove hook`` and ``grove serve``: for help and completion; the console script is faster."""
+"""What the client runs, for help and completion; the console script is faster."""
 
 import rich_click as click
 
@@ -32,5 +32,17 @@ def serve(ctx: click.Context) -> None:
     Started by the client with each session, as an MCP server; not by people.
     """
     from grove_core.serve.server import run
+
+    ctx.exit(run())
+
+
+@click.command("statusline")
+@click.pass_context
+def statusline(ctx: click.Context) -> None:
+    """Print one line about a session for the client's status line, which is JSON on standard input.
+
+    Run by the client: `grove init --hooks --statusline` adds it to the client's settings.
+    """
+    from grove_core.hooks.statusline import run
 
     ctx.exit(run())

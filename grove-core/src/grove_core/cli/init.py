@@ -51,6 +51,7 @@ _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 @click.option("--server", is_flag=True, help="Have the session's server answer the hooks.")
 @click.option("--shared", is_flag=True, help="In the settings that are committed, not in yours.")
 @click.option("--allow-grove", is_flag=True, help=f"Add the permission rule {ALLOW_RULE}, too.")
+@click.option("--statusline", is_flag=True, help="Show grove in the client's status line, too.")
 @click.option("--rules", is_flag=True, help="Write the gate's protocol as a rule of the project.")
 @click.option("--uninstall", is_flag=True, help="Take back what init added; learnings stay.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
@@ -64,6 +65,7 @@ def command(  # noqa: PLR0913 - one for each option
     server: bool,
     shared: bool,
     allow_grove: bool,
+    statusline: bool,
     rules: bool,
     uninstall: bool,
     dry_run: bool,
@@ -83,10 +85,12 @@ def command(  # noqa: PLR0913 - one for each option
     merged, their backup is kept, and --uninstall puts back what was there. With --server the
     client also starts grove's server with each session, by .mcp.json, and asks you about it.
     """
-    if uninstall and (host or rules or allow_grove or server):
+    with_hooks = {"--server": server, "--allow-grove": allow_grove, "--statusline": statusline}
+    alone = [name for name, given in with_hooks.items() if given and not host]
+    if uninstall and (host or rules or alone):
         raise click.UsageError("--uninstall goes with --shared, --dry-run, --diff and --yes only")
-    if (allow_grove or server) and not host:
-        raise click.UsageError(f"{'--server' if server else '--allow-grove'} goes with --hooks")
+    if alone:
+        raise click.UsageError(f"{alone[0]} goes with --hooks")
     if shared and not (host or uninstall):
         raise click.UsageError("--shared goes with --hooks or --uninstall")
     project, asks = invocation.project, not (yes or dry_run) and is_interactive()
@@ -97,7 +101,12 @@ def command(  # noqa: PLR0913 - one for each option
     if uninstall:
         return _uninstall(project, shared=shared, dry_run=dry_run, diff=diff, asks=asks)
     options = InitOptions(
-        hooks=host is not None, server=server, shared=shared, allow=allow_grove, rules=rules
+        hooks=host is not None,
+        server=server,
+        shared=shared,
+        allow=allow_grove,
+        rules=rules,
+        status_line=statusline,
     )
     return _install(project, options, dry_run=dry_run, diff=diff, asks=asks)
 

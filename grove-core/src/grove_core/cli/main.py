@@ -70,6 +70,7 @@ GROUPS: Final = {
 PLUMBING: Final = {
     "hook": "Answer a hook of the coding agent (run by the agent).",
     "serve": "Answer a session's hooks and offer tools (run by the agent).",
+    "statusline": "Print a session's line for the client's status line (run by the client).",
 }
 COMMANDS: Final = {
     name: line for group in (*GROUPS.values(), PLUMBING) for name, line in group.items()
@@ -92,6 +93,7 @@ _TARGETS: Final = {
     "list": "learnings:list_",
     "search": "learnings:search",
     "serve": "hook:serve",
+    "statusline": "hook:statusline",
     "show": "learnings:show",
 }
 

@@ -51,7 +51,7 @@ def run(arguments: list[str]) -> int:
     if not event and os.isatty(0):
         os.write(2, help_text().encode())  # a person, who would wait for ever
         return 0
-    data = _read_stdin()
+    data = read_stdin()
     if os.environ.get("GROVE_NO_HOOKS") == "1":
         return 0  # a session of the client that grove itself has started
     if _is_of_another_client(data):
@@ -80,7 +80,7 @@ def help_text() -> str:
 
 def _answer(event: str, data: bytes) -> int:
     """Answer, but leave a stop to the session's server where that has answered it."""
-    session_id = _session_id(data).decode("ascii")
+    session_id = session_id_in(data).decode("ascii")
     if event != "stop" or _PLUGIN not in os.environ or not session_id:
         return _act(event, data)
     from grove_core.hooks import stops
@@ -114,7 +114,7 @@ def has_nothing_to_do(event: str, data: bytes) -> bool:
         return not _may_close(data)
     if event in ("post-tool-use", "post-tool-use-failure"):
         return not _close_waits(data) and (event != "post-tool-use" or not _may_be_noted(data))
-    session_id = _session_id(data)
+    session_id = session_id_in(data)
     if event == "session-end" and session_id:
         from grove_core.hooks.idle import note_end
 
@@ -144,7 +144,7 @@ def ignore_payload() -> bool:
         waits = not os.isatty(0) and select([0], [], [], _PAYLOAD_SECONDS)[0]
     except OSError:  # it is closed
         return False
-    return bool(waits) and _read_stdin().lstrip(_BLANKS)[:1] == b"{"
+    return bool(waits) and read_stdin().lstrip(_BLANKS)[:1] == b"{"
 
 
 def say(text: str) -> int:
@@ -167,7 +167,8 @@ def _complain(text: str) -> None:
         pass
 
 
-def _read_stdin() -> bytes:
+def read_stdin() -> bytes:
+    """Read what the client has to say, as far as grove takes it."""
     parts = []
     size = 0
     while size <= STDIN_LIMIT:
@@ -205,7 +206,7 @@ def _close_waits(data: bytes) -> bool:
 def _may_be_noted(data: bytes) -> bool:
     """Return whether a call may have touched a file that a learning names."""
     field = _FILE_TOOLS.get(_text(data, b'"tool_name"', 0) or b"")
-    watched = _read_fast_file(_session_id(data) + b".files") if field is not None else None
+    watched = _read_fast_file(session_id_in(data) + b".files") if field is not None else None
     if field is None or watched is None:
         return False
     path = _text(data, field, data.find(b'"tool_input"'))
@@ -241,7 +242,7 @@ def home() -> str:
 
 
 def _session_lines(data: bytes) -> list[bytes] | None:
-    session_id = _session_id(data)
+    session_id = session_id_in(data)
     if not session_id:
         return None
     content = _read_fast_file(session_id)
@@ -262,7 +263,7 @@ def _read_fast_file(name: bytes) -> bytes | None:
         return None
 
 
-def _session_id(data: bytes) -> bytes:
+def session_id_in(data: bytes) -> bytes:
     """Find the session id without parsing; empty when it is not where it always is."""
     start = data.find(b'"session_id"')
     if start < 0:

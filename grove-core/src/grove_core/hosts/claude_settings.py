@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -22,6 +23,7 @@ LOCAL: Final = "local"
 _DIRECTORY: Final = ".claude"
 _PLUGIN_ROOT: Final = "${CLAUDE_PLUGIN_ROOT}"
 _LAUNCHER: Final = "grove-hook"
+_STATUS_LINE: Final = "statusline"
 _MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _INDENT: Final = re.compile(r"^\s*\{\s*?\n([ \t]+)")
 
@@ -88,6 +90,15 @@ def registrations(root: Path, environment: Mapping[str, str]) -> Sequence[Regist
             command = None if one.arguments else _text(server.get("command"))
             found.append(evolve(one, program=command or one.program))
     return found
+
+
+def other_status_line(root: Path, environment: Mapping[str, str]) -> Path | None:
+    """Name a settings file with a status line that is not grove's."""
+    for _, path in settings_sources(root, environment):
+        line = _read(path).get("statusLine")
+        if line is not None and not _is_own_status_line(line):
+            return path
+    return None
 
 
 def _hooks_of(path: Path, kind: str) -> Iterator[Registration]:
@@ -189,8 +200,9 @@ def with_own(
     hooks: Mapping[str, Sequence[Group]] | None = None,
     rule: str | None = None,
     server: str | None = None,
+    status_line: str | None = None,
 ) -> str:
-    """Put hooks, a permission rule or the session's server into settings.
+    """Put hooks, a permission rule, the session's server or a status line into settings.
 
     Hooks and servers of an older grove are replaced.
     """
@@ -207,11 +219,14 @@ def with_own(
         if SERVER in servers and not _is_own_server(servers[SERVER]):
             raise CodecError(f"mcpServers.{SERVER} is another server")
         servers[SERVER] = {"command": server, "args": ["serve"]}
+    if status_line is not None:
+        command = f"{shlex.quote(status_line)} {_STATUS_LINE}"
+        document["statusLine"] = {"type": "command", "command": command}
     return _written_like(text, before, document)
 
 
 def without_own(text: str, *, rule: str | None = None) -> str:
-    """Take grove's hooks and server, and a permission rule, out of settings."""
+    """Take grove's hooks, server and status line, and a permission rule, out of settings."""
     before, document = parse_settings(text), parse_settings(text)
     for event in before.get("hooks", {}):
         _put_hooks(document["hooks"], event, ())
@@ -221,6 +236,8 @@ def without_own(text: str, *, rule: str | None = None) -> str:
             del document["permissions"]["allow"]
     if _is_own_server(document.get("mcpServers", {}).get(SERVER)):
         del document["mcpServers"][SERVER]
+    if _is_own_status_line(document.get("statusLine")):
+        del document["statusLine"]
     for section in ("hooks", "permissions", "mcpServers"):
         if before.get(section) and not document[section]:
             del document[section]
@@ -254,6 +271,11 @@ def _put_hooks(events: dict[str, list[Any]], event: str, wanted: Sequence[Group]
 
 def _is_own_server(server: object) -> bool:
     return isinstance(server, dict) and server.get("args") == ["serve"]
+
+
+def _is_own_status_line(line: object) -> bool:
+    program, _, argument = (_text(_table(line).get("command")) or "").rpartition(" ")
+    return argument == _STATUS_LINE and Path(program.strip("'")).name == "grove"
 
 
 def _has_own_hook(group: object) -> bool:

@@ -105,6 +105,7 @@ class InitOptions:
     shared: bool = False
     allow: bool = False
     rules: bool = False
+    status_line: bool = False
 
 
 @define
@@ -222,7 +223,8 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
     tools = [name for one in gates for name in one.gate.tools]
     groups = with_gates(groups, program, tools, [name for one in gates for name in one.gate.agents])
     rule = ALLOW_RULE if options.allow else None
-    plan.edit(target, partial(client.with_own, hooks=groups, rule=rule))
+    line = program if options.status_line and _may_add_status_line(plan) else None
+    plan.edit(target, partial(client.with_own, hooks=groups, rule=rule, status_line=line))
     name = target.relative_to(root)
     plan.notes.append(_RESTART if plan.changes else f"{name} holds the hooks already")
     if plan.changes and not options.allow:
@@ -233,6 +235,14 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
         f"{name} is yours alone: git leaves it out here (.git/info/exclude)"
         for name in plan.private
     ]
+
+
+def _may_add_status_line(plan: Plan) -> bool:
+    """Return whether nobody has a status line here; the client shows only one."""
+    root = plan.project.root
+    if other := client.other_status_line(root, plan.project.environment):
+        plan.notes.append(f"{other} has a status line: grove's was not added")
+    return other is None
 
 
 def _gates(project: Project) -> list[OpenGate]:
