@@ -28,7 +28,7 @@ MOST_MODULES = {
     "hook post-tool-use": 38,
     "hook stop": 174,
     "status": 360,
-    "statusline": 66,
+    "statusline": 64,
 }
 NEVER_BY_HOOKS = {"cattrs", "click", "rich", "logging", "asyncio", "importlib.metadata", "requests"}
 NEVER_FOR_NOTHING = NEVER_BY_HOOKS | {"json", "re", "pathlib", "attrs", "pluggy", "typing"}

@@ -2,9 +2,13 @@
 
 import json
 import os
-from typing import Any
 
 from grove_core.hooks.fast import home, read_stdin, say, session_id_in
+
+# typing.TYPE_CHECKING, without the import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _PENDING = ("pending", "blocked")
 _LONGEST_NAMES = 40
@@ -21,7 +25,7 @@ def run() -> int:
         return 0  # grove knows nothing of it, and an empty line is none
 
 
-def status_line(session: dict[str, Any]) -> str:
+def status_line(session: "dict[str, Any]") -> str:
     """Say what was shown, used and written, and whether a reflection is pending."""
     shown, gate = session["injected"], session["gate"]
     used = [one for one in shown if one["outcome"] == "referenced"]
