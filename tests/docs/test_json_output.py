@@ -18,10 +18,10 @@ from grove_backend_postgres.team import Team
 from grove_core import BackendContext
 from grove_core.cli.schema import sections
 from grove_core.clock import now_utc
+from grove_core.codec import to_jsonable
 from grove_core.services.overview import begin_server
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
-from grove_core.storage.codec import to_jsonable
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("grove_core", "grove_eval", "grove_backend_mcp", "grove_backend_postgres")

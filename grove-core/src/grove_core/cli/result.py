@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
+from grove_core.codec import plain
 from grove_core.services.result import Result
 
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ def print_result(result: Result, *, as_json: bool, quiet: bool) -> None:
     if result.document is None:
         pass
     elif as_json:
-        from grove_core.storage.codec import to_jsonable
-
-        text = json.dumps(to_jsonable(result.document), ensure_ascii=True, indent=2)
+        text = json.dumps(result.document, default=plain, indent=2)
         sys.stdout.write(f"{text}\n")
     elif quiet:
         sys.stdout.write("".join(f"{line}\n" for line in result.ids))
