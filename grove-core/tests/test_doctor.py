@@ -154,8 +154,8 @@ def test_why_a_program_cannot_be_started(tmp_path, text, mode, why):
 @pytest.mark.parametrize(
     ("receipt", "command", "start"),
     [
-        ("none", "pip install acme", "pip install -e ./mine"),
-        ("pipx_metadata.json", "pipx inject grove-core acme", "pipx inject grove-core -e ./mine"),
+        ("none", "pip install acme", "pip install mine"),
+        ("pipx_metadata.json", "pipx inject grove-core acme", "pipx inject grove-core mine"),
         ("uv-receipt.toml", "--with acme", "uv tool install grove-core"),
     ],
 )
@@ -165,7 +165,7 @@ def test_packages_are_added_by_what_grove_was_installed_with(
     (tmp_path / receipt).touch()
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert packages.install_command("acme").endswith(command)
-    assert packages.install_command(editable="./mine").startswith(start)
+    assert packages.install_command("mine").startswith(start)
     # What is there is named again, as uv takes away what is not.
     assert ("--with grove-tickets" in packages.install_command("acme")) is (
         receipt == "uv-receipt.toml"

@@ -223,8 +223,8 @@ MISTAKES = {
     "program of agents": ("/programs/grove", "on PATH, before", put_another_first_on_path),
     "plugin acme": ("acme 1.0", "upgrade", lambda world: world.install_plugin("acme", "1 / 0")),
     "memory backends": (
-        "blocked by GROVE_PLUGINS",
-        "unset GROVE_PLUGINS",
+        "blocked: GROVE_PLUGINS does not name it",
+        "Change what blocks it",
         lambda world: world.environment.update(GROVE_PLUGINS=""),
     ),
     "hooks registered": (

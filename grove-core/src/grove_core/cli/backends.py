@@ -105,14 +105,13 @@ def command(invocation: Invocation) -> Result:
     blocked = blocked_plugins(invocation.project, BACKEND_GROUP)
     unused = {"active": False, "primary": False, "marker": None, "health": None}
     rows += [
-        {**unused, "name": one.name, "why": f"blocked by {one.by}", "plugin": one.source}
+        {**unused, "name": one.name, "why": f"blocked: {one.detail}", "plugin": str(one)}
         for one in blocked
     ]
-    fixes = {one.name: one.fix for one in blocked}
 
     def human(console: "Console") -> None:
         for row in rows:
-            _print_row(row, fixes.get(row["name"], ""), console)
+            _print_row(row, console)
         if not rows:
             console.print(_no_backend())
         console.print(f"Personal learnings go to: {personal or 'no backend can take them'}")
@@ -129,15 +128,14 @@ def _no_backend() -> str:
     return f"No memory backend is installed: {install_command_for(BACKEND_GROUP)}"
 
 
-def _print_row(row: Mapping[str, Any], fix: str, console: "Console") -> None:
+def _print_row(row: Mapping[str, Any], console: "Console") -> None:
     mark = "primary" if row["primary"] else "active" if row["active"] else "-"
     console.print(f"{row['name']:<14} {mark:<8} {row['why']}  [{row['plugin']}]")
     health: Health | None = row["health"]
     if health is not None:
-        fix = health.fix
         console.print(f"{'':<14} {'works' if health.ok else 'FAILS':<8} {health.detail}")
-    if fix:
-        console.print(f"{'':<14} {'':<8} → {fix}")
+        if health.fix:
+            console.print(f"{'':<14} {'':<8} → {health.fix}")
 
 
 @command.command("discover")
@@ -152,8 +150,7 @@ def discover(invocation: Invocation) -> Result:
     # The backends in their order; those that are switched off come last.
     found = {state.spec.name: _stores_of(project, state) for state in project.library.states}
     for blocked in blocked_plugins(project, BACKEND_GROUP):
-        why = f"blocked by {blocked.by}: {blocked.fix}"
-        found.setdefault(blocked.name, [_unusable(blocked.name, why)])
+        found.setdefault(blocked.name, [_unusable(blocked.name, f"blocked: {blocked.detail}")])
     stores = [(backend, one) for backend, stores in found.items() for one in stores]
     return Result(
         document={

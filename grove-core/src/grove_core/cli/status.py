@@ -21,7 +21,6 @@ from grove_core.services.overview import Overview, SessionServer, overview_of, s
 from grove_core.services.packages import (
     blocked_plugins,
     describe_blocked,
-    fixes_of,
     install_command_for,
 )
 from grove_core.services.settings import backend_warnings
@@ -221,7 +220,7 @@ def _nothing_of(group: str, project: Project) -> str:
     """Say why no plugin of a group is there."""
     blocked = blocked_plugins(project, group)
     if blocked:
-        return f"none can be used: {describe_blocked(blocked)} ({fixes_of(blocked)})"
+        return f"none can be used: {describe_blocked(blocked)}"
     return f"none installed ({install_command_for(group)})"
 
 

@@ -12,13 +12,13 @@ from grove_core.plugins.manager import LOADING
 from grove_core.services.packages import (
     blocked_plugins,
     describe_blocked,
-    fixes_of,
     install_command_for,
 )
 from grove_core.services.settings import examine_settings
 from grove_core.services.trust import TrustStatus, examine_trust
 
 _IN_USE: Final = (PluginState.LOADED, PluginState.NOT_LOADED)
+_UNBLOCK: Final = "Change what blocks it"
 
 
 def family(group: str, examination: Examination) -> Iterator[CheckResult]:
@@ -37,7 +37,7 @@ def family(group: str, examination: Examination) -> Iterator[CheckResult]:
     others = [one for one in found if one.state is not PluginState.BLOCKED]
     why += [f"{one.name} is {one.state.value}: {one.detail}" for one in others]
     detail = f"none can be used: {'; '.join(why)}" if found else "none is installed"
-    yield broken(detail, fixes_of(blocked) or install_command_for(group))
+    yield broken(detail, _UNBLOCK if blocked else install_command_for(group))
 
 
 def faults(examination: Examination) -> Iterator[CheckResult]:
@@ -67,7 +67,7 @@ def backends(examination: Examination) -> Iterator[CheckResult]:
         why = [f"{one.spec.name}: {one.why}" for one in library.states]
         why += [describe_blocked(blocked)] if blocked else []
         detail = f"none is used here, so nothing can be kept ({'; '.join(why) or 'none is there'})"
-        fix = fixes_of(blocked) or install_command_for(BACKEND_GROUP)
+        fix = _UNBLOCK if blocked else install_command_for(BACKEND_GROUP)
         yield broken(detail, fix, name="primary backend")
     if library.personal is not None:
         own = library.personal

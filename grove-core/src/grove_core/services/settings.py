@@ -1,7 +1,6 @@
 """Every setting in force, with where it comes from; and everything that is wrong with them."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,11 +30,10 @@ from grove_core.errors import ConfigError
 from grove_core.plugins.discovery import BACKEND_GROUP, GENERAL_GROUP, TICKET_GROUP
 from grove_core.plugins.manager import Contribution
 from grove_core.project import Project
-from grove_core.services.packages import blocked_plugins, install_command_named
+from grove_core.services.packages import install_command_named
 from grove_core.storage import files
 from grove_core.text import escape_invisible
 
-_MOST_NAMED: Final = 5
 _FILE_MODE: Final = 0o644
 _GROUPS: Final = {
     "backends": BACKEND_GROUP,
@@ -83,23 +81,11 @@ def plugin_sections(project: Project) -> dict[str, PluginSection | None]:
 
 
 def setting_named(project: Project, key: str) -> EffectiveSetting:
-    """Find a setting; of an unknown key say what is like it."""
+    """Find a setting."""
     rows = {row.key: row for row in effective_settings(project)}
     if key in rows:
         return rows[key]
-    shown = escape_invisible(key)
-    inside = [name for name in rows if name.startswith(f"{key.rstrip('.')}.")]
-    if inside:
-        left = len(inside) - _MOST_NAMED
-        names = ", ".join(inside[:_MOST_NAMED]) + (f" and {left} more" if left > 0 else "")
-        raise ConfigError(f"{shown} is a section; name one of its keys: {names}")
-    # `max_block` may mean `circuit_breaker.max_blocks`.
-    last_names = {name.rpartition(".")[2]: name for name in rows}
-    near = get_close_matches(key, rows, n=3) or [
-        last_names[one] for one in get_close_matches(key.rpartition(".")[2], last_names, n=3)
-    ]
-    hint = f"did you mean {', '.join(near)}?" if near else "`grove config` lists them"
-    raise ConfigError(f"there is no key {shown}; {hint}")
+    raise ConfigError(f"{escape_invisible(key)} {unknown_key(key, list(rows))}")
 
 
 def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
@@ -208,17 +194,11 @@ def backend_warnings(project: Project) -> list[str]:
 
 def _absence(project: Project, group: str, name: str, known: Collection[str]) -> str:
     """Say why a plugin is not there, and what to do."""
-    for blocked in blocked_plugins(project, group):
-        if blocked.name == name:
-            return f"is blocked by {blocked.by}: {blocked.fix[:1].lower()}{blocked.fix[1:]}"
     for entry in project.plugins.found:
         if (entry.group, entry.name) == (group, name):
-            return f"is {entry.state.value}: `grove plugins` says why"
-    near = get_close_matches(name, known, n=1)
+            return f"is {entry.state.value}: {entry.detail or '`grove plugins` says why'}"
     how = install_command_named(name) or "install it"
-    meant = f"; did you mean {near[0]}?" if near else ""
-    installed = ", ".join(known) or "none"
-    return f"is not installed: {how} or name another (installed: {installed}){meant}"
+    return f"is not installed: {how} or name another (installed: {', '.join(known) or 'none'})"
 
 
 def _without_effect(project: Project, read: Collection[str]) -> Iterator[str]:
@@ -267,8 +247,8 @@ def read_setting(project: Project, key: str, text: str) -> object:
     if annotation is None and plugin is not None and name in plugin.attributes:
         annotation = plugin.attributes[name].type
     if annotation is None:
-        known = [row.key for row in effective_settings(project)]
-        raise ConfigError(f"{escape_invisible(key)} {unknown_key(key, known)}")
+        setting_named(project, key)  # it says that there is none
+        raise ConfigError(f"{escape_invisible(key)} cannot be set by itself")
     import tomli
 
     try:
