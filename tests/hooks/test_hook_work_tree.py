@@ -90,3 +90,49 @@ def test_two_branches_that_learned_merge_without_drivers_and_attributes(shop, ca
     tree = shop.git("--git-dir", str(server), "merge-tree", "--write-tree", "one", "two").strip()
     names = shop.git("--git-dir", str(server), "ls-tree", "-r", "--name-only", tree)
     assert names.count(".grove/stats/") == 2
+
+
+def test_what_a_removed_work_tree_had_not_committed_is_offered_to_the_main_one(shop, candidate):
+    linked = shop.others / "linked"
+    shop.git("worktree", "add", "-q", "-b", "topic", str(linked))
+    agent = shop.agent("linked")
+    agent.starts(cwd=str(linked))
+
+    def accepted(number):
+        (one,) = agent.reflects(candidate(number)).json["accepted"]
+        assert one["location"].startswith(str(linked))
+        return one["id"]
+
+    committed = accepted(1)
+    shop.git("-C", str(linked), "add", ".grove")
+    shop.git("-C", str(linked), "commit", "-qm", "Learn")
+    lost = accepted(2)
+    assert shop.grove("status", "--json").json["left_behind"] == []
+    shop.git("worktree", "remove", "--force", str(linked))
+    assert shop.grove("status", "--json").json["left_behind"] == [lost]
+    assert "1 learning of a removed work tree" in shop.grove("status").stdout
+    assert {lost, committed}.isdisjoint(shop.learning_ids())
+    dry = shop.grove("maintain", "flush", "--dry-run", "--json").json
+    assert [one["id"] for one in dry["waiting"]] == [lost]
+    done = shop.grove("maintain", "flush", "--json").json
+    assert [one["learning_id"] for one in done["delivered"]] == [lost]
+    assert lost in shop.learning_ids()
+    assert list((shop.grove_home / "worktrees").iterdir()) == []
+    assert shop.grove("status", "--json").json["left_behind"] == []
+
+
+def test_a_submodule_is_a_project_of_its_own_and_keeps_no_copies(shop):
+    library = shop.others / "library"
+    shop.git("clone", "-q", str(shop.project), str(library))
+    shop.git("-C", str(library), "rm", "-rq", ".grove")
+    shop.git("-C", str(library), "commit", "-qm", "Without grove")
+    allowed = ("-c", "protocol.file.allow=always")
+    shop.git(*allowed, "submodule", "add", "-q", str(library), "library")
+    inner = shop.project / "library"
+    assert (inner / ".git").is_file()
+    shop.lent.append(inner)
+    why = "Sums of floats were off by a cent in March; shop/price.py rounds."
+    assert shop.grove("init", "--json", cwd=inner).json["root"] == str(inner)
+    assert shop.grove("add", "Prices are kept in cents", "--why", why, cwd=inner).code == 0
+    assert shop.grove("list", "--json", cwd=inner).json["count"] == 1 + 1  # and the user's own
+    assert not (shop.grove_home / "worktrees").exists()

@@ -85,6 +85,19 @@ def find_repository(top: "Path") -> str | None:
     return os.path.realpath(directory / (_line(directory / "commondir") or "."))
 
 
+def is_linked(top: "Path") -> bool:
+    """Return whether this is a work tree beside the main one; a submodule is none."""
+    named = _line(top / ".git")
+    directory = top / named.removeprefix(_FILE_START).strip()
+    return named.startswith(_FILE_START) and bool(_line(directory / "commondir"))
+
+
+def has_committed(root: "Path", text: str, path: str) -> bool:
+    """Return whether a commit of any branch has brought a text into a path, or cannot be asked."""
+    words = ("log", "--all", "--max-count=1", "--format=%h", f"-S{text}", "--", path)
+    return run_git(root, STATUS_SECONDS, *words) != ""
+
+
 def _line(path: "Path") -> str:
     """Read the only line of one of git's small files; empty when there is none."""
     try:

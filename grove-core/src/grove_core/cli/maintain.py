@@ -125,6 +125,7 @@ def decay(invocation: Invocation, *, dry_run: bool) -> Result:
 def flush(invocation: Invocation, *, dry_run: bool, in_background: bool) -> Result:
     """Deliver the learnings of this project, and your own, that wait for their backend.
 
+    What was accepted in a linked work tree, and not committed before that was removed, comes here.
     A backend with a server takes in as well what is new there, and brings there what is recorded
     and missing. Every reflection delivers, too. Exit code 1 when something still waits, when a
     server could not be asked, or when another process stores learnings of this project just now.

@@ -86,6 +86,7 @@ def _document(project: Project, found: Overview) -> dict[str, Any]:
         "log_faults": [fault_of(one) for one in found.statistics.log.faults],
         "pending": found.pending,
         "outbox": [one.id for one in found.outbox],
+        "left_behind": [one.id for one in found.left_behind],
         "servers": [
             {
                 "source": one.source or None,
@@ -156,6 +157,9 @@ def _rows(project: Project, found: Overview, document: dict[str, Any]) -> Iterat
         scopes = [one.scope for one in found.outbox]
         named = " and ".join(project.library.destinations(scopes)) or "their backend"
         yield "Outbox", f"{len(found.outbox)} waiting for {named}", ""
+    if found.left_behind:
+        count = counted(len(found.left_behind), "learning")
+        yield "Rescued", f"{count} of a removed work tree: grove maintain flush stores it", "yellow"
     for one in found.servers:
         source = one.source or "a memory server, of which none is used here"
         at = synchronised_at(one)

@@ -19,6 +19,7 @@ from grove_core.model.ticket import Ticket
 from grove_core.project import Project
 from grove_core.services.messages import name_of, past_reflection
 from grove_core.services.sessions import is_over
+from grove_core.services.storing import left_behind
 from grove_core.storage import files
 from grove_core.storage.pause import Pauses
 
@@ -217,6 +218,7 @@ class Overview:
     backends: "Sequence[tuple[BackendState, Health]]"
     checks: Sequence[tuple[str, Health]]
     outbox: "Sequence[Learning]"
+    left_behind: "Sequence[Learning]"
     servers: "Sequence[Freshness]"
     statistics: "Statistics"
 
@@ -235,6 +237,7 @@ def overview_of(project: Project) -> Overview:
         backends=[(one, healths[one.spec.name]) for one in library.states if one.is_active],
         checks=project.plugins.healths(project.context()),
         outbox=[one.learning for one in project.outbox.entries(project.root)],
+        left_behind=[one.learning for one in left_behind(project)],
         servers=library.freshness(),
         statistics=project.statistics(),
     )

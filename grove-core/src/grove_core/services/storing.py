@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from grove_core.errors import GroveError, StorageError
-from grove_core.model.learning import (
-    Learning,
-    Rejection,
-    Scope,
-)
+from grove_core.git import find_top, has_committed, is_linked
+from grove_core.memory.outbox import Outbox, OutboxEntry
+from grove_core.model.learning import Learning, Rejection, Scope
 from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.project import Project
 from grove_core.services.result import Line, Result
@@ -17,6 +16,7 @@ from grove_core.services.sync import synchronise, with_server
 from grove_core.storage import files
 from grove_core.text import clean_line, counted
 
+_GROVE: Final = ".grove"
 SESSION_BACKEND: Final = "session"
 _LONGEST_NOTE: Final = 500
 _LOCK_SECONDS: Final = 30.0
@@ -62,7 +62,30 @@ def store_learning(project: Project, learning: Learning) -> Receipt:
         project.diagnostics.log("warning", f"{learning.id} {waits}")
     if receipt.note:
         project.diagnostics.log("warning", f"{learning.id}: {receipt.note}")
+    _keep_copy(project, learning, receipt)
     return receipt
+
+
+def _keep_copy(project: Project, learning: Learning, receipt: Receipt) -> None:
+    """Keep a copy of what is in a linked work tree: it may be removed before this is committed."""
+    top = find_top(project.root)
+    here = receipt.location is not None and Path(receipt.location).is_relative_to(project.root)
+    if here and top is not None and is_linked(top):
+        Outbox(project.paths.copies).put(learning, project.root, project.now)
+
+
+def left_behind(project: Project) -> Sequence[OutboxEntry]:
+    """List what removed work trees of this repository had not committed; other copies go."""
+    found: list[OutboxEntry] = []
+    for one in Outbox(project.paths.copies).entries(project.root):
+        name = one.learning.id
+        if one.root == str(project.root):
+            continue
+        if project.library.get(name) or has_committed(project.root, name, _GROVE):
+            one.path.unlink(missing_ok=True)
+        else:
+            found.append(one)
+    return found
 
 
 @contextmanager
@@ -97,6 +120,15 @@ def _deliver(project: Project, *, in_a_hurry: bool) -> Sequence[Receipt]:
     return receipts
 
 
+def _bring_back(project: Project) -> Sequence[Receipt]:
+    receipts = []
+    for one in left_behind(project):
+        with alone(project, waits=False):
+            receipts.append(store_learning(project, one.learning))
+        one.path.unlink(missing_ok=True)
+    return receipts
+
+
 # --- flush ----------------------------------------------------------------------------------------
 
 
@@ -110,6 +142,7 @@ def flush(project: Project, *, dry_run: bool, in_background: bool) -> Result:
         if not in_background:
             try:
                 receipts += _deliver(project, in_a_hurry=False)
+                receipts += _bring_back(project)
             except StorageError as error:
                 busy = "another process stores learnings of this project just now"
                 faults.append(f"{busy}: {error}")
@@ -118,7 +151,8 @@ def flush(project: Project, *, dry_run: bool, in_background: bool) -> Result:
             received += done.received
             faults += [f"{name}: {done.fault}"] if done.fault else []
     outbox, unreadable = project.outbox.entries(project.root), project.outbox.unreadable()
-    waiting = {one.learning.id: one.learning.summary for one in outbox}
+    behind = left_behind(project) if dry_run else ()
+    waiting = {one.learning.id: one.learning.summary for one in (*outbox, *behind)}
     for server in with_server(project):
         waiting |= {one: _summary_of(one, project) for one in server.waiting}
     if waiting and not dry_run:

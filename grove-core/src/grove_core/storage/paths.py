@@ -114,6 +114,8 @@ class Paths(Value):
     """What decay hides of the user's own learnings."""
     outbox = _Under("home", "outbox")
     """Accepted learnings that wait for their backend."""
+    copies = _Under("home", "worktrees")
+    """Learnings of linked work trees, which may be removed before a commit holds them."""
     cache = _Under("home", "cache")
     """Derived files, which may be deleted at any time."""
     trust_file = _Under("home", "trust.json")
