@@ -219,6 +219,7 @@ def test_help_has_an_example_that_works_and_fits_every_width(world):
                     assert holds(done.stdout, value) or name == "trace", (name, value)
     for name, text in helps.items():
         found = re.search(r"Example: grove (.*?) *$", text, re.MULTILINE)
+        assert found, f"examples.toml has no line for {name}"
         words = shlex.split(found[1])
         assert words[: len(name.split())] == name.split()
         for option in (word for word in words if word.startswith("-") and word != "--"):
