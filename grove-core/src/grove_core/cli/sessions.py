@@ -14,8 +14,6 @@ from grove_core.model.session import Session
 from grove_core.project import Project
 from grove_core.services.cleanup import (
     Choice,
-    CleaningLimits,
-    Reason,
     clean,
     modified_at,
     survey,
@@ -36,7 +34,7 @@ _EMPTY: Final = "it is empty: the process that made it died before it wrote"
 _LONGEST: Final = 300
 _LONGEST_TITLE: Final = 120
 _STYLES: Final = {Liveness.LIVE: "green", Liveness.ENDED: "dim", Liveness.DIED: "yellow"}
-_NAMED: Final = (Reason.PENDING, Reason.UNREADABLE, Reason.FAILED)
+_NAMED: Final = ("pending", "unreadable", "failed")
 
 
 @click.command("sessions")
@@ -185,7 +183,7 @@ def clean_command(
     until = None if before is None else parse_time(before, project.now, "--before")
     if until is not None and until > project.now:
         raise click.BadParameter(f"{before} lies in the future", param_hint="--before")
-    choices = clean(project, CleaningLimits(before=until, orphans=orphans), dry_run=dry_run)
+    choices = clean(project, until, orphans=orphans, dry_run=dry_run)
     warnings = [line for one in choices if (line := one.warning(dry_run=dry_run))]
     for line in () if dry_run else warnings:
         project.diagnostics.log("warning", line)
@@ -193,13 +191,13 @@ def clean_command(
         document={
             "dry_run": dry_run,
             "deleted": [
-                {**_described(one), "files": one.removed} for one in choices if one.reason.deletes
+                {**_described(one), "files": one.removed} for one in choices if one.deletes
             ],
-            "kept": [_described(one) for one in choices if not one.reason.deletes],
+            "kept": [_described(one) for one in choices if not one.deletes],
         },
         human=lambda console: _print_choices(choices, dry_run, console),
-        ids=[one.found.session_id for one in choices if one.reason.deletes],
-        exit_code=1 if any(one.reason is Reason.FAILED for one in choices) else 0,
+        ids=[one.found.session_id for one in choices if one.deletes],
+        exit_code=1 if any(one.reason == "failed" for one in choices) else 0,
         warnings=warnings,
     )
 
@@ -219,7 +217,7 @@ def _described(choice: Choice) -> dict[str, Any]:
 
 def _print_choices(choices: Sequence[Choice], dry_run: bool, console: "Console") -> None:  # noqa: FBT001 - the command's own flag
     verb = "would be deleted" if dry_run else "deleted"
-    deleted = [one for one in choices if one.reason.deletes]
+    deleted = [one for one in choices if one.deletes]
     for one in deleted:
         written = local_time(one.found.written_at)
         console.print(f"{verb}  {one.found.session_id}  {one.detail}, last written {written}")

@@ -4,7 +4,6 @@ import os
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,39 +111,8 @@ def _read(project: Project, found: SessionFiles) -> SessionFiles:
     return evolve(found, session=session, written_at=session.updated_at)
 
 
-@frozen(kw_only=True)
-class CleaningLimits:
-    """Which sessions to delete."""
-
-    before: datetime | None = None
-    orphans: bool = False
-
-    def is_old(self, at: datetime) -> bool:
-        """Return whether something was written before the given date."""
-        return self.before is not None and at < self.before
-
-    def is_orphan(self, at: datetime, now: datetime) -> bool:
-        """Return whether orphans go, and something has been left for long enough to be one."""
-        return self.orphans and now - at > IDLE_LIMIT
-
-
-class Reason(Enum):
-    """Why something is deleted or kept."""
-
-    OLD = "old"
-    ORPHAN = "orphan"
-    LEFTOVER = "leftover"
-    LIVE = "live"
-    RECENT = "recent"
-    FINISHED = "finished"
-    PENDING = "pending"
-    UNREADABLE = "unreadable"
-    FAILED = "failed"
-
-    @property
-    def deletes(self) -> bool:
-        """Whether it is a reason to delete."""
-        return self in (Reason.OLD, Reason.ORPHAN, Reason.LEFTOVER)
+DELETING: Final = ("old", "orphan", "leftover")
+"""The reasons to delete; others are reasons to keep."""
 
 
 @frozen(kw_only=True)
@@ -152,9 +120,14 @@ class Choice:
     """Whether a session's files are deleted, and why."""
 
     found: SessionFiles
-    reason: Reason
+    reason: str
     detail: str
     removed: tuple[Path, ...] = ()
+
+    @property
+    def deletes(self) -> bool:
+        """Whether they are."""
+        return self.reason in DELETING
 
     @property
     def pending(self) -> tuple[PendingReflection, ...]:
@@ -163,7 +136,7 @@ class Choice:
 
     def warning(self, *, dry_run: bool) -> str:
         """Say that an unfinished session goes, or one with a pending reflection."""
-        if self.reason is not Reason.ORPHAN and not (self.reason.deletes and self.pending):
+        if self.reason != "orphan" and not (self.deletes and self.pending):
             return ""
         session = self.found.session
         where = f" of {clean_line(session.project_root, _LONGEST_PATH)}" if session else ""
@@ -172,83 +145,71 @@ class Choice:
         return f"session {self.found.session_id}{where} {verb} though {said}"
 
 
-def choose(
-    found: SessionFiles, limits: CleaningLimits, now: datetime, *, is_live: bool = False
-) -> Choice:
-    """Decide what becomes of a session's files."""
-    if is_live:
-        reason, detail = Reason.LIVE, "it is live"
-    elif found.session is not None:
-        reason, detail = _reason_of_finished(found.session, limits, now)
-    elif not limits.is_old(found.written_at) and not limits.is_orphan(found.written_at, now):
-        reason, detail = Reason.RECENT, "too new"
-    elif not found.fault:
-        reason, detail = Reason.LEFTOVER, "files without a session"
-    else:
-        reason = Reason.ORPHAN if limits.is_orphan(found.written_at, now) else Reason.UNREADABLE
-        end = "" if reason.deletes else "; only --orphans deletes it"
-        detail = f"its state cannot be read ({found.fault}) and may hold a pending reflection{end}"
-    return Choice(found=found, reason=reason, detail=detail)
-
-
-def _reason_of_finished(
-    session: Session, limits: CleaningLimits, now: datetime
-) -> tuple[Reason, str]:
-    status, is_old = session.gate.status, limits.is_old(session.updated_at)
-    if limits.is_orphan(session.updated_at, now) and status in _UNFINISHED:
-        return Reason.ORPHAN, f"it was left {status.value}"
-    if status.reflection_pending and (is_old or limits.orphans):
-        hint = "an orphan only after 24 hours" if limits.orphans else "only --orphans deletes it"
-        return Reason.PENDING, f"it {pending_reflections(session)[0]}; {hint}"
-    if is_old:
-        return Reason.OLD, "it is over"
-    if limits.before is None:
-        return Reason.FINISHED, "it is no orphan"
-    return Reason.RECENT, "too new"
-
-
-def clean(project: Project, limits: CleaningLimits, *, dry_run: bool) -> list[Choice]:
+def clean(
+    project: Project, before: datetime | None, *, orphans: bool, dry_run: bool
+) -> list[Choice]:
     """Delete the state of sessions of all projects, and what belongs to it in the cache."""
-    return [_clean(project, found, limits, dry_run=dry_run) for found in survey(project)]
+
+    def choice(found: SessionFiles) -> Choice:
+        reason, detail = _choose(project, found, before, orphans=orphans)
+        doomed = (*found.set_aside, *found.derived, *((found.state,) if found.state else ()))
+        removed = doomed if reason in DELETING else ()
+        return Choice(found=found, reason=reason, detail=detail, removed=removed)
+
+    choices = []
+    for found in survey(project):
+        chosen = choice(found)
+        if chosen.deletes and not dry_run:
+            path = project.sessions.path(found.session_id)
+            try:
+                # The lock makes the file where there is none; it goes with the others.
+                with files.locked(path, mode=0o600, timeout=_LOCK_SECONDS):
+                    # Another process may have written meanwhile.
+                    chosen = choice(_read(project, found))
+                    # The state goes last: after a fault the rest is still found by its session.
+                    for one in (*chosen.removed, *((path,) if chosen.deletes else ())):
+                        one.unlink(missing_ok=True)
+            except (OSError, StorageError) as error:
+                chosen = evolve(chosen, reason="failed", detail=str(error), removed=())
+        choices.append(chosen)
+    return choices
 
 
-def _clean(
-    project: Project, found: SessionFiles, limits: CleaningLimits, *, dry_run: bool
-) -> Choice:
-    choice = _choose_now(project, found, limits)
-    if not choice.reason.deletes:
-        return choice
-    if dry_run:
-        return evolve(choice, removed=_doomed(project, found, limits))
-    path = project.sessions.path(found.session_id)
-    try:
-        # The lock makes the file where there is none; it goes with the others.
-        with files.locked(path, mode=0o600, timeout=_LOCK_SECONDS):
-            # Another process may have written meanwhile.
-            latest = _choose_now(project, _read(project, found), limits)
-            if not latest.reason.deletes:
-                return latest
-            doomed = _doomed(project, found, limits)
-            # The state goes last: what is left after a fault is still found by its session.
-            for one in (*(one for one in doomed if one != path), path):
-                one.unlink(missing_ok=True)
-    except (OSError, StorageError) as error:
-        return evolve(choice, reason=Reason.FAILED, detail=str(error))
-    return evolve(latest, removed=doomed)
+def _choose(
+    project: Project, found: SessionFiles, before: datetime | None, *, orphans: bool
+) -> tuple[str, str]:
+    """Decide what becomes of a session's files: a word for it, and a sentence."""
+    session, left = found.session, project.now - found.written_at > IDLE_LIMIT
+    is_old, is_orphan = before is not None and found.written_at < before, orphans and left
+    if session is None:
+        return _choose_without_state(found, is_old=is_old, is_orphan=is_orphan)
+    status = session.gate.status
+    if _is_live(project, session):
+        chosen = "live", "it is live"
+    elif is_orphan and status in _UNFINISHED:
+        chosen = "orphan", f"it was left {status.value}"
+    elif status.reflection_pending and (is_old or orphans):
+        hint = "only --orphans deletes it, after 24 hours"
+        chosen = "pending", f"it {pending_reflections(session)[0]}; {hint}"
+    elif is_old:
+        chosen = "old", "it is over"
+    else:
+        chosen = ("finished", "it is no orphan") if before is None else ("recent", "too new")
+    return chosen
 
 
-def _choose_now(project: Project, found: SessionFiles, limits: CleaningLimits) -> Choice:
-    session = found.session
-    is_live = session is not None and liveness_of(session, project) is Liveness.LIVE
-    if session is not None and session.ended_at is None and session.process_id is not None:
-        # It may go on even though it has been idle for days.
-        is_live = is_live or files.is_running(session.process_id)
-    return choose(found, limits, project.now, is_live=is_live)
+def _choose_without_state(found: SessionFiles, *, is_old: bool, is_orphan: bool) -> tuple[str, str]:
+    if not is_old and not is_orphan:
+        return "recent", "too new"
+    if not found.fault:
+        return "leftover", "files without a session"
+    detail = f"its state cannot be read ({found.fault}) and may hold a pending reflection"
+    return ("orphan", detail) if is_orphan else ("unreadable", f"{detail}; only --orphans deletes")
 
 
-def _doomed(project: Project, found: SessionFiles, limits: CleaningLimits) -> tuple[Path, ...]:
-    """List the files that go: of what was set aside, only what is old enough itself."""
-    now = project.now
-    written = {one: modified_at(one) or now for one in found.set_aside}
-    old = [one for one, at in written.items() if limits.is_old(at) or limits.is_orphan(at, now)]
-    return (*(() if found.state is None else (found.state,)), *old, *found.derived)
+def _is_live(project: Project, session: Session) -> bool:
+    """Return whether a session goes on; it may, even when it has been idle for days."""
+    if liveness_of(session, project) is Liveness.LIVE:
+        return True
+    unfinished = session.ended_at is None and session.process_id is not None
+    return unfinished and files.is_running(session.process_id or 0)
