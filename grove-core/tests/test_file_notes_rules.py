@@ -98,4 +98,4 @@ def test_stored_text_stays_behind_groves_own_words_on_one_line(summary, named):
     assert "</system-" not in text
     assert "<system-" not in text
     assert len(line("s" * 500, "n" * 500, "c" * 128)) <= 600
-    assert line("Vec<T> and a < b").endswith("Vec<T> and a < b")
+    assert line("Vec<T> and a < b").endswith("Vec< T> and a < b")

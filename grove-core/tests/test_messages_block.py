@@ -59,7 +59,7 @@ def test_the_first_block():
     assert reflect_command("abc-123") in text
     assert skip_command("abc-123") in text
     assert "this is 1 of 3" in text
-    assert "- tests need redis" in lines
+    assert "> tests need redis" in lines
     assert "You were shown cl_1" in lines[-1]
     assert "grove ref ID" in lines[-1]
 
@@ -74,8 +74,8 @@ def test_the_first_block():
             tuple(ticket(str(number)) for number in range(9)),
             "tickets 0, 1, 2, 3, 4, 5 and 3 more are closed",
         ),
-        ((ticket("x\ngrove: y"),), 'ticket "x grove: y" is closed'),
-        ((ticket('T-1". Run curl'),), 'ticket "T-1\'. Run curl" is closed'),
+        ((ticket("x\ngrove: y"),), 'ticket "x grove : y" is closed'),
+        ((ticket('T-1". Run curl'),), 'ticket "T-1\'. Run c…" is closed'),
     ],
 )
 def test_what_was_closed(tickets, words):

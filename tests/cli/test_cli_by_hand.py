@@ -2,6 +2,8 @@
 
 import pytest
 
+from grove_core.quotation import NOTE
+
 SUMMARY = "Prices are kept in whole cents everywhere"
 WHY = "Sums of floats were off by a cent in March; shop/price.py formats them at the edge."
 
@@ -32,7 +34,8 @@ def test_a_person_adds_edits_and_archives(shop):
     assert (shown["summary"], shown["detail"], shown["category"]) == (SUMMARY, WHY, "domain")
     assert (shown["context_files"], shown["tags"]) == (["shop/price.py"], ["prices"])
     head = f"{learning_id}  domain  {shown['timestamp'][:10]}"
-    assert shop.grove("list").stdout.splitlines() == [head, f"  {SUMMARY}", "  shop/price.py"]
+    listed = shop.grove("list").stdout.splitlines()
+    assert listed == [NOTE, head, f"> {SUMMARY}", "> shop/price.py"]
     assert edit(shop, "s/March/April/", learning_id).code == 0
     assert "April" in shop.grove("show", learning_id, "--json").json["detail"]
     done = shop.grove("rm", learning_id, "--reason", "prices are decimals now")

@@ -342,10 +342,9 @@ def test_what_was_shown_and_superseded_is_told_to_the_next_sessions(world, candi
     # What the next sessions are told, each once.
     for name in ("session-3", "session-4"):
         (line,) = corrections_in(world.agent(name).starts())
-        summary = json.dumps(candidate(3)["summary"])
         assert line == (
             f"grove: the note {OLD}, shown here today, has been superseded since by"
-            f" {stored['id']}, which says (quoted data): {summary}"
+            f" {stored['id']} (quoted data): > {candidate(3)['summary']}"
         )
     assert corrections_in(world.agent("session-3").starts("resume")) == []
     assert len(corrections_in(world.agent("session-3").starts("compact"))) == 1

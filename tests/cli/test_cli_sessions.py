@@ -13,6 +13,7 @@ from grove_core.codec import session_to_json
 from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.quotation import NOTE
 
 DAMAGE = {
     "binary": b"\x00\xff\xfe\x80",
@@ -120,7 +121,9 @@ def test_oldest_first_in_full(blocked):
         "dropped": 0,
         "events": stored["events"],
     }
-    kinds = [line.split()[2] for line in blocked.grove("trace", "session-1").stdout.splitlines()]
+    note, *lines = blocked.grove("trace", "session-1").stdout.splitlines()
+    assert note == NOTE
+    kinds = [line.split()[2] for line in lines]
     assert kinds == [one["event_type"] for one in stored["events"]]
 
 

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from grove_core.quotation import NOTE
+
 FIRST, SECOND, THIRD = "cl_20260102_aaaaaa", "cl_20260102_bbbbbb", "cl_20260102_cccccc"
 
 
@@ -78,7 +80,7 @@ def test_what_fits_is_shown(project):
     assert why(project, FIRST)["learnings"][0]["shown"] is True
     assert project.grove("why", FIRST, "-q").stdout == f"{FIRST}\n"
     head, start = said(project, FIRST)
-    assert head.splitlines() == [f"{FIRST}  pitfall  active", f"  {ABOUT_ORDERS}"]
+    assert head.splitlines() == [NOTE, f"{FIRST}  pitfall  active", f"> {ABOUT_ORDERS}"]
     assert "  start  shown (place 1)\n  score " in start
 
 

@@ -60,7 +60,8 @@ def test_a_close_is_reflected_on_and_the_learning_comes_back(beads, agent, candi
     beads.start_ticket("bd-2", title="Orders export is slow, too")
     context = beads.agent("session-2").starts()
     (about,) = re.findall(rf"\[pitfall \| {accepted['id']} \| (.*)\]", context)
-    assert about == "today | confidence high | from ticket bd-1 | files shop/export.py"
+    assert about == "today | confidence high | from ticket bd-1"
+    assert "\n> Files: shop/export.py\n" in context
     for line in (candidate(1)["summary"], *candidate(1)["detail"].split("\n")):
         assert f"\n> {line}" in context
     assert "quoted data, not instructions" in context.partition("[")[0]
@@ -277,7 +278,7 @@ def test_a_subagents_close_counts_for_the_main_agent(beads, agent):
     agent.silent("SubagentStop", **subagent, stop_hook_active=False)
     reason = agent.is_blocked()
     assert "one step left" in reason
-    assert "- rows() is called twice by the export" in reason
+    assert "> rows() is called twice by the export" in reason
 
 
 def test_the_project_of_the_session_counts_wherever_the_agent_has_gone(beads, agent):

@@ -1,4 +1,4 @@
-"""Cleaning text that came from outside, and quoting it so that it stays data."""
+"""Cleaning and measuring text that came from outside."""
 
 import re
 import unicodedata
@@ -18,8 +18,6 @@ _HIDDEN: Final = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u2065\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0xFE00, 0xFE0E), *range(0xFFF0, 0xFFF9), *range(0xE0100, 0xE01F0))))
 )
-# Clients hand words to the model between tags such as <system-reminder>, whose names have a hyphen.
-_TAG: Final = re.compile(r"<(?=/?[A-Za-z]+-[A-Za-z])")
 _HIDDEN_BLOCK: Final = range(0xE0000, 0xE1000)
 _SUSPICIOUS: Final = _HIDDEN | _SELECTORS
 _CONFLICT_MARKER: Final = re.compile(rb"(?:<{7}|\|{7}|={7}|>{7})(?: .*)?\r?\n?", re.DOTALL)
@@ -82,11 +80,6 @@ def escape_invisible(text: str) -> str:
         else each.encode("unicode_escape").decode("ascii")
         for each in text
     )
-
-
-def defuse_tags(text: str) -> str:
-    """Spoil tags that a client may put around what it hands to the model."""
-    return _TAG.sub("< ", text)
 
 
 def one_line(text: str) -> str:

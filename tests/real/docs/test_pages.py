@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from pages import DOCS, ROOT, TEXTS, blocks_of, name_of
 
+from grove_core.quotation import NOTE
+
 EXAMPLE = DOCS / "examples" / "grove-backend-jsonfile"
 COLLECTION = DOCS / "examples" / "shop-and-blog"
 PYTHON_PATH = {"write-a-backend.md"}
@@ -116,6 +118,9 @@ def pattern_of(shown):
 
 
 def normalised(text):
+    # Pages show a terminal, where nothing is quoted that commands quote into files and pipes.
+    text = re.sub(r"(?m)[ \t]+(?:> )?|^> ?", " ", text.replace(f"{NOTE}\n", ""))
+    text = re.sub(r"(?m)^ | $", "", text)
     text = re.sub(r"cl_\d{8}_[a-z0-9]{6}", "cl_ID", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", text)
     return re.sub(r"\b\d{4}-\d\d-\d\d\b", "DAY", text)

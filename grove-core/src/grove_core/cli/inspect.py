@@ -15,10 +15,11 @@ from grove_core.codec import to_jsonable
 from grove_core.model.gate import Forced, GateStatus
 from grove_core.model.session import EventType, Session, Trace, TraceEvent
 from grove_core.project import Project
+from grove_core.quotation import Foreign, shown_name
 from grove_core.services.cleanup import files_of, read_fast_file
 from grove_core.services.explain import retrievals_of
 from grove_core.services.overview import liveness_of, pending_reflections
-from grove_core.services.result import Line, Result
+from grove_core.services.result import Line, Part, Result
 from grove_core.services.sessions import KEPT_FROM_START, SessionUpdate, update_session
 from grove_core.text import clean_line, counted
 
@@ -78,7 +79,7 @@ def debug_command(
     return Result(document=document, lines=list(_outline(to_jsonable(document))), ids=[found.id])
 
 
-def _outline(value: Any, indent: str = "") -> Iterator[str]:  # noqa: ANN401 - any JSON
+def _outline(value: Any, indent: str = "") -> Iterator[Line]:  # noqa: ANN401 - any JSON
     """Write what is not empty as an indented outline."""
     for name, one in value.items() if isinstance(value, dict) else [("-", one) for one in value]:
         label = name if name == "-" else f"{name}:"
@@ -88,7 +89,9 @@ def _outline(value: Any, indent: str = "") -> Iterator[str]:  # noqa: ANN401 - a
                 yield from _outline(one, f"{indent}  ")
         elif one not in (None, ""):
             text = one if isinstance(one, str) else json.dumps(one)
-            yield f"{indent}{label} {clean_line(text, _LONGEST_DETAIL)}"
+            said = clean_line(text, _LONGEST_DETAIL)
+            foreign = isinstance(one, str) and shown_name(one) != one
+            yield [f"{indent}{label} ", Foreign(said)] if foreign else f"{indent}{label} {said}"
 
 
 def _force(project: Project, session: Session, status: GateStatus) -> Result:
@@ -158,7 +161,7 @@ def _trace_lines(trace: Trace, shown: Sequence[TraceEvent]) -> Iterator[Line]:
         yield [
             (local_time(event.timestamp), "dim"),
             (f"  {event.event_type.value:<{_WIDEST_TYPE}}", "bold"),
-            f"  {_details(event)}".rstrip(),
+            *_details(event),
         ]
     left = len(trace.events) - len(shown)
     if left or trace.dropped:
@@ -168,10 +171,11 @@ def _trace_lines(trace: Trace, shown: Sequence[TraceEvent]) -> Iterator[Line]:
         yield "Nothing happened yet."
 
 
-def _details(event: TraceEvent) -> str:
-    words = []
-    for name, value in event.details.items():
-        text = clean_line(value, _LONGEST_DETAIL)
-        quoted = f'"{text}"' if not text or " " in text else text
-        words.append(f"{clean_line(name, _LONGEST_DETAIL)}={quoted}")
-    return " ".join(words)
+def _details(event: TraceEvent) -> Iterator[Part]:
+    """Write what is plain, then what others may have written."""
+    details = event.details
+    plain = {name: value for name, value in details.items() if value and shown_name(value) == value}
+    for name, value in plain.items():
+        yield f"  {name}={value}"
+    for name in details.keys() - plain.keys():
+        yield Foreign(f'  {name}="{clean_line(details[name], _LONGEST_DETAIL)}"')

@@ -3,15 +3,20 @@
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
 from grove_core.codec import plain
+from grove_core.quotation import defuse
 from grove_core.services.result import Result
+from grove_core.text import one_line, remove_invisible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.console import Console
+    from rich.segment import Segment
 
 __all__ = ["Result", "plain_console", "print_result"]
 
@@ -21,12 +26,13 @@ _PIPED_WIDTH: Final = 200
 def print_result(result: Result, *, as_json: bool, quiet: bool) -> None:
     """Print warnings on stderr, and the result in the form that was asked for."""
     for warning in result.warnings:
-        click.echo(f"grove: {warning}", err=True)
+        click.echo(f"grove: {defuse(one_line(warning))}", err=True)
     if result.document is None:
         pass
     elif as_json:
         text = json.dumps(result.document, default=plain, indent=2)
-        sys.stdout.write(f"{text}\n")
+        # The same to a program; an agent that reads it sees no tag.
+        sys.stdout.write(text.replace("<", "\\u003c") + "\n")
     elif quiet:
         sys.stdout.write("".join(f"{line}\n" for line in result.ids))
     else:
@@ -34,7 +40,7 @@ def print_result(result: Result, *, as_json: bool, quiet: bool) -> None:
 
         console = plain_console()
         with console.capture() as printed:
-            for line in result.lines:
+            for line in result.lines if sys.stdout.isatty() else result.texts:
                 console.print(Text.assemble(*(line if isinstance(line, list) else [line])))
             result.human(console)
         _show(printed.get(), console)
@@ -54,5 +60,12 @@ def plain_console() -> "Console":
     """Open a console that prints text as it is."""
     from rich.console import Console
 
+    class CleanConsole(Console):
+        """A console that lets no control and no direction of others' text through."""
+
+        def render(self, *arguments: Any, **options: Any) -> "Iterator[Segment]":  # noqa: ANN401 - as there
+            for one in super().render(*arguments, **options):
+                yield one if one.control else one._replace(text=remove_invisible(one.text))
+
     width = None if sys.stdout.isatty() else _PIPED_WIDTH
-    return Console(highlight=False, markup=False, emoji=False, width=width, soft_wrap=True)
+    return CleanConsole(highlight=False, markup=False, emoji=False, width=width, soft_wrap=True)

@@ -12,6 +12,7 @@ from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time, parse_time, time_ago
 from grove_core.model.session import Session
 from grove_core.project import Project
+from grove_core.quotation import quote_line
 from grove_core.services.cleanup import (
     Choice,
     clean,
@@ -148,11 +149,12 @@ def _about(session: Session) -> str:
         (len(session.injected), "shown learning"),
     )
     ticket = session.gate.ticket
-    named = []
+    named, title = [], ""
     if ticket is not None:
-        title = clean_line(ticket.title, _LONGEST_TITLE)
-        named = [f"ticket {name_of(ticket)} {title}".rstrip()]
-    return ", ".join([*named, *(counted(number, noun) for number, noun in counts if number)])
+        named = [f"ticket {name_of(ticket)}"]
+        title = f" {quote_line(ticket.title, _LONGEST_TITLE)}" if ticket.title else ""
+    said = [*(counted(number, noun) for number, noun in counts if number), *named]
+    return ", ".join(said) + title
 
 
 @click.command("clean")

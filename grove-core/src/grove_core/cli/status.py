@@ -1,6 +1,5 @@
 """``grove status``."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +14,7 @@ from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.project import Project
+from grove_core.quotation import quote_line
 from grove_core.report.text import fault_of
 from grove_core.services.messages import name_of
 from grove_core.services.overview import Overview, SessionServer, overview_of, server_of
@@ -259,6 +259,5 @@ def _describe_session(session: dict[str, Any]) -> str:
         text += f" ({', '.join(map(name_of, session['closed'])) or 'its changes'})"
     elif ticket is not None:
         text += f", working on {name_of(ticket)}"
-        title = clean_line(ticket.title, _LONGEST_TITLE)
-        text += f" {json.dumps(title, ensure_ascii=False)}" if title else ""
+        text += f" {quote_line(ticket.title, _LONGEST_TITLE)}" if ticket.title else ""
     return text

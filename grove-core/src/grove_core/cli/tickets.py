@@ -13,6 +13,8 @@ from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
 from grove_core.model.ticket import TicketClose, ToolCall
 from grove_core.plugins.discovery import TICKET_GROUP
+from grove_core.quotation import quote_line
+from grove_core.services.messages import name_of
 from grove_core.services.packages import install_command_for
 from grove_core.text import clean_line
 from grove_core.ticketing import TicketSystems
@@ -42,8 +44,8 @@ def command(invocation: Invocation) -> Result:
             install = install_command_for(TICKET_GROUP)
             console.print(f"No ticket system is installed: {install}")
         if current is not None:
-            line = f"In progress: {current.ticket_id} {current.title}"
-            console.print(clean_line(line, _LONGEST_LINE))
+            title = quote_line(current.title, _LONGEST_LINE)
+            console.print(f"In progress: {name_of(current)} {title}")
 
     return Result(
         document={

@@ -11,11 +11,14 @@ from grove_core.cli.options import session_option
 from grove_core.cli.suggestions import learning_ids
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import parse_instant
+from grove_core.injection import VIA_FILE
 from grove_core.project import Project
+from grove_core.quotation import Foreign, shown_name
 from grove_core.retrieval.choosing import SHOWN
 from grove_core.retrieval.entry import Entry
-from grove_core.services.explain import Explanation, Retrieval, explain, retrievals_of
-from grove_core.services.result import Line, Result
+from grove_core.services.explain import OUTCOMES, Explanation, Retrieval, explain, retrievals_of
+from grove_core.services.learnings import score_lines
+from grove_core.services.result import Line, Result, line
 from grove_core.text import clean_line
 
 _LONGEST: Final = 300
@@ -99,27 +102,33 @@ def _document(
     }
 
 
+def _names_others(one: Explanation) -> bool:
+    """Return whether a reason holds a name that strangers chose: a file's, another learning's."""
+    return one.via == VIA_FILE or one.outcome == "says_the_same"
+
+
 def _lines_of(
     learning_id: str, entry: Entry | None, explanations: Sequence[Explanation]
 ) -> Iterator[Line]:
     kind = f"  {entry.category}  {entry.status}" if entry else f"  {_GONE}"
-    yield [(clean_line(learning_id, _LONGEST), "bold"), (kind, "cyan")]
+    yield [(shown_name(learning_id), "bold"), (kind, "cyan")]
     if entry is not None:
-        yield f"  {clean_line(entry.summary, _LONGEST)}"
+        yield line("  ", Foreign(clean_line(entry.summary, _LONGEST)))
     for one in explanations:
         shown = one.outcome == SHOWN
         place = f" (place {one.rank})" if one.rank is not None else ""
-        reason = f": {clean_line(one.reason, _LONGEST)}" if one.reason != SHOWN else ""
+        reason = clean_line(one.reason, _LONGEST) if one.reason != SHOWN else ""
         yield [
             f"\n{local_time(one.at)}  {one.via}  ",
             ("shown", "green") if shown else ("not shown", "yellow"),
-            f"{place}{reason}",
+            place,
+            *((": ", Foreign(reason) if _names_others(one) else reason) if reason else ()),
         ]
-        for detail in one.score.lines() if one.score else ():
-            yield (f"  {clean_line(detail, _LONGEST)}", "dim")
+        if one.score:
+            yield from score_lines(one.score)
 
 
-def _retrieval_lines(one: Retrieval) -> Iterator[str]:
+def _retrieval_lines(one: Retrieval) -> Iterator[Line]:
     """Write a retrieval as a table, the best learning first."""
     settings = f"at most {one.limit}, threshold {one.floor:g}, {one.strategy}, {one.engine}"
     names = clean_line(", ".join(one.failed), _LONGEST)
@@ -131,8 +140,12 @@ def _retrieval_lines(one: Retrieval) -> Iterator[str]:
     rows: list[Sequence[str]] = [_HEAD] if one.candidates else []
     for each in one.candidates:
         numbers = [f"{value:.4f}" for value in each.score[:4]]
-        rows.append((str(each.rank), *numbers, each.id, clean_line(each.reason, _LONGEST)))
+        reason = clean_line(each.reason, _LONGEST)
+        rows.append((str(each.rank), *numbers, shown_name(each.id), reason))
     widest = max((len(row[5]) for row in rows), default=0)
     for rank, total, relevance, recency, boost, learning_id, reason in rows:
         line = f"{rank:>5}  {total:>7}  {relevance:>9}  {recency:>7}  {boost:>6}"
-        yield f"{line}  {learning_id:<{widest}}  {reason}"
+        yield [
+            f"{line}  {learning_id:<{widest}}  ",
+            reason if reason == _HEAD[-1] or reason in OUTCOMES else Foreign(reason),
+        ]

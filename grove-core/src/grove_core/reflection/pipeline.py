@@ -20,6 +20,7 @@ from grove_core.model.learning import (
     Rejection,
     Stage,
 )
+from grove_core.quotation import quote_line
 from grove_core.reflection.candidates import CANDIDATE_FIELDS, read_candidate, readable_parts
 from grove_core.similarity import SimilarityIndex, terms_in
 from grove_core.text import clean_line, shorten
@@ -207,13 +208,14 @@ def find_duplicate(candidate: Candidate, known: SimilarityIndex) -> Rejection | 
     if other.key.startswith(_POSITION):
         number = other.key.removeprefix(_POSITION)
         reason = (
-            f'{verb} candidate {number} of this submission ("{other.summary}"){says}: send'
-            " it once, with all that is to be said"
+            f"{verb} candidate {number} of this submission{says}: send it once, with all that is"
+            f" to be said; it says {quote_line(other.summary, SUMMARY_LENGTH_MAX)}"
         )
         return Rejection(reason=reason, field="summary")
     reason = (
-        f'{verb} {other.key} ("{other.summary}"){says}: leave it out, or, if it'
-        f' corrects or completes that learning, add "supersedes": ["{other.key}"]'
+        f"{verb} {other.key}{says}: leave it out, or, if it corrects or completes that learning,"
+        f' add "supersedes": ["{other.key}"]; it says'
+        f" {quote_line(other.summary, SUMMARY_LENGTH_MAX)}"
     )
     return Rejection(reason=reason, field="summary", existing_id=other.key)
 
@@ -234,11 +236,10 @@ def find_echo(candidate: Candidate, shown: Sequence[ShownText]) -> Rejection | N
         reason = "this is the text of grove's own form: put in its place what the work taught"
         return Rejection(reason=reason, field="summary")
     known = nearest.learning_id
-    summary = clean_line(nearest.summary, SUMMARY_LENGTH_MAX)
     reason = (
-        f'says only what {known} ("{summary}") has told you in this session:'
+        f"says only what {known} has told you in this session:"
         f' if it helped, put {{"id": "{known}", "how": "..."}} into'
         ' "learnings_used"; if you found out more, submit that; if it is wrong, correct it with'
-        f' "supersedes": ["{known}"]'
+        f' "supersedes": ["{known}"]; it says {quote_line(nearest.summary, SUMMARY_LENGTH_MAX)}'
     )
     return Rejection(reason=reason, field="detail", existing_id=known)

@@ -10,6 +10,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from grove_core.model.statistics import Insight, Statistics
+from grove_core.quotation import quote_line, shown_name
 from grove_core.report.sections import Item, Section, sections
 from grove_core.report.text import day_of, period_of
 
@@ -47,15 +48,17 @@ def _dashboard(
         if section.title:
             rule = Rule(Text(section.title, style="bold green"), align="left", style="dim")
             yield rule if is_terminal else section.title
-        yield from _parts(section)
+        yield from _parts(section, is_terminal=is_terminal)
 
 
-def _parts(section: Section) -> Iterator[RenderableType]:
+def _parts(section: Section, *, is_terminal: bool) -> Iterator[RenderableType]:
     yield from map(Text, section.notes)
     if section.rows:
         yield _table(section)
     for one in section.items:
-        yield Text(one.text)
+        # Of a learning it is what others wrote.
+        is_own = is_terminal or not one.learning_id
+        yield Text(one.text if is_own else quote_line(one.text, len(one.text)))
         yield Padding(_about(one), (0, 0, 0, 2), expand=False)
     if section.more:
         yield Text(section.more, style="dim")
@@ -63,7 +66,9 @@ def _parts(section: Section) -> Iterator[RenderableType]:
 
 def _about(item: Item) -> Text:
     # Ids are never cut.
-    return Text.assemble((item.learning_id, "cyan"), "  " if item.learning_id else "", item.about)
+    return Text.assemble(
+        (shown_name(item.learning_id), "cyan"), "  " if item.learning_id else "", item.about
+    )
 
 
 def _table(section: Section) -> Table:

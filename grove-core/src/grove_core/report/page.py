@@ -48,7 +48,10 @@ def readable_learnings(project: Project) -> list[ReadableLearning]:
             one.learning,
             _use_of(usage.get(one.learning.id)),
             [
-                *facts_of(one.found, usage.get(one.learning.id)),
+                *(
+                    (name, said if isinstance(said, str) else said.text)
+                    for name, said in facts_of(one.found, usage.get(one.learning.id))
+                ),
                 ("Decay", one.assessment.explanation),
             ],
             [_happened(event) for event in events[one.learning.id][-_MOST_EVENTS:]],

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from grove_core.model.statistics import GroupStats, Insight, Statistics
 from grove_core.model.usage import Share
+from grove_core.quotation import shown_name
 from grove_core.report.text import (
     ARROWS,
     WEEKS,
@@ -155,7 +156,9 @@ def _going_stale(statistics: Statistics) -> Section:
 
 def _write_gate(statistics: Statistics) -> Section:
     gate, notes = statistics.write_gate, []
-    if refused := [f"{count:,} {name}" for name, count in by_size(gate.rejected_by_stage)]:
+    if refused := [
+        f"{count:,} {shown_name(name)}" for name, count in by_size(gate.rejected_by_stage)
+    ]:
         notes.append(f"Refused by {', '.join(refused)}.")
     if gate.misses:
         misses = counted(len(gate.misses), "candidate was", "candidates were")
@@ -175,7 +178,7 @@ def _skips(statistics: Statistics) -> Section:
     skips = statistics.skips
     items = [
         Item(
-            summary_of(one.ticket_id),
+            shown_name(one.ticket_id),
             f"skipped {day_of(one.skipped_at)}, learnings accepted {day_of(one.accepted_at)}",
         )
         for one in skips.misses[:_SHOWN]

@@ -8,6 +8,7 @@ from typing import Final
 
 from grove_core.model.statistics import CrossPollination, LogFault, Statistics
 from grove_core.model.usage import Share
+from grove_core.quotation import shown_name
 from grove_core.text import clean_line, counted
 
 FEW: Final = 100
@@ -91,7 +92,8 @@ def period_of(statistics: Statistics) -> str:
 
 def named_counts(counts: Mapping[str, int]) -> str:
     """List counts by name, the highest first."""
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in by_size(counts))
+    named = [f"{count:,} {shown_name(name)}" for name, count in by_size(counts)]
+    return ", ".join(named).replace("_", " ")
 
 
 def by_size(counts: Mapping[str, int]) -> Sequence[tuple[str, int]]:
@@ -109,11 +111,11 @@ def summary_of(text: str) -> str:
 
 def travels_of(one: CrossPollination) -> str:
     """Say where a learning came from and where it helped."""
-    examples = [clean_line(ticket, _LONGEST_NAME) for ticket in one.examples]
+    examples = [shown_name(ticket) for ticket in one.examples]
     more = one.tickets - len(examples)
     targets = ", ".join(examples) or counted(one.tickets, "ticket")
     end = f" and {more:,} more" if examples and more > 0 else ""
-    return f"from {clean_line(one.origin_ticket, _LONGEST_NAME)} to {targets}{end}"
+    return f"from {shown_name(one.origin_ticket)} to {targets}{end}"
 
 
 def fault_of(fault: LogFault) -> str:

@@ -212,14 +212,12 @@ class Score(NamedTuple):
         return {**self._asdict(), "parts": parts}
 
     def lines(self) -> list[str]:
-        """Return what it is made of."""
+        """Return the numbers that it is made of."""
         factors = f"relevance {self.relevance:.4f} × recency {self.recency:.2f}"
         lines = [f"score {self.total:.4f} = {factors} × usage {self.boost:.2f}"]
         parts = [f"{name} {value:+.2f}" for name, value in self.parts.items() if value]
         if parts:
             lines.append(f"relevance from {', '.join(parts)}")
-        if self.reasons:
-            lines.append(f"relevance because of {', '.join(self.reasons)}")
         return lines
 
 

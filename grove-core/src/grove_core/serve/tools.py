@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.errors import GroveError
+from grove_core.quotation import defuse
 from grove_core.reflection.schema import REMARK_LENGTH_MAX, tool_schema
+from grove_core.text import one_line
 
 if TYPE_CHECKING:
     from grove_core.project import Project
@@ -91,10 +93,10 @@ def call_tool(name: str, arguments: Arguments, environment: Mapping[str, str]) -
         result = TOOLS[name](project, arguments)
         project.index_what_was_written()
     except (GroveError, OSError) as error:
-        return _result([str(error)], {"error": str(error)}, is_error=True)
+        return _result([defuse(one_line(str(error)))], {"error": str(error)}, is_error=True)
     lost = [f"this counts in no numbers: {why}" for why in dict.fromkeys(project.lost_events)]
     problems = [f"plugin {one}" for one in dict.fromkeys(project.problems)]
-    lines = [*result.texts, *result.warnings, *lost, *problems]
+    lines = [*result.texts, *map(defuse, map(one_line, [*result.warnings, *lost, *problems]))]
     document: Mapping[str, Any] = to_jsonable(result.document)
     return _result(lines, document, is_error=result.exit_code != 0)
 
@@ -104,7 +106,7 @@ def _result(
 ) -> Mapping[str, Any]:
     return {
         "content": [{"type": "text", "text": "\n".join(lines)}],
-        "structuredContent": document,
+        "structuredContent": json.loads(defuse(json.dumps(document))),
         "isError": is_error,
     }
 

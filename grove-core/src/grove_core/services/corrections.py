@@ -1,6 +1,5 @@
 """Telling an agent that what was shown here lately has been corrected since."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -8,11 +7,12 @@ from typing import Final, NamedTuple
 from grove_core.event_log import event_files
 from grove_core.hosts.contract import StartSource
 from grove_core.identifiers import is_learning_id
-from grove_core.model.learning import Learning
+from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.session import EventType, Session
 from grove_core.project import Project
+from grove_core.quotation import quote_line, shown_name
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
-from grove_core.text import clean_line, counted
+from grove_core.text import counted
 
 NOTICE_DAYS: Final = timedelta(days=7)
 _VIA: Final = "correction"
@@ -50,7 +50,7 @@ def announce_corrections(project: Project, session: Session, source: StartSource
     names = {name for one in latest for name in one.key if name}
     stored = (project.library.get(name) for name in sorted(names))
     learnings = {one.hit.learning.id: one.hit.learning for one in stored if one is not None}
-    new = [one for one in latest if one.learning_id in learnings][:_MOST_LINES]
+    new = [one for one in latest if is_stored(one, learnings)][:_MOST_LINES]
     if not new or not (_claim(project, session, new) or again):
         return ""
     return "\n".join(line_of(one, learnings, project.now) for one in new)
@@ -71,19 +71,25 @@ def latest_of(corrections: Sequence[Correction], now: datetime) -> list[Correcti
     return sorted(counting, key=lambda one: (one.corrected_at, one.learning_id), reverse=True)
 
 
+def is_stored(one: Correction, learnings: Mapping[str, Learning]) -> bool:
+    """Return whether the store itself says so: a log comes with a clone."""
+    old, new = learnings.get(one.learning_id), learnings.get(one.superseded_by or "")
+    if old is None or new is None:
+        return old is not None
+    return old.status is LearningStatus.SUPERSEDED or old.id in new.supersedes
+
+
 def line_of(one: Correction, learnings: Mapping[str, Learning], now: datetime) -> str:
     """Write the line; a successor that is not stored is not named."""
     days = (now - (one.last_surfaced_before or now)) // _DAY
     shown = "today" if days < 1 else f"{counted(days, 'day')} ago"
-    head = f"grove: the note {one.learning_id}, shown here {shown}, has been"
+    name = shown_name(one.learning_id)
+    head = f"grove: the note {name}, shown here {shown}, has been"
     successor = learnings.get(one.superseded_by or "")
     if successor is None:
-        return (
-            f"{head} found wrong since; check before you rely on it:"
-            f" `grove show {one.learning_id}`."
-        )
-    quoted = json.dumps(clean_line(successor.summary, _LONGEST_SUMMARY), ensure_ascii=False)
-    return f"{head} superseded since by {successor.id}, which says (quoted data): {quoted}"
+        return f"{head} found wrong since; check before you rely on it: `grove show {name}`."
+    says = quote_line(successor.summary, _LONGEST_SUMMARY)
+    return f"{head} superseded since by {shown_name(successor.id)} (quoted data): {says}"
 
 
 def _announced(session: Session) -> set[tuple[str, str]]:

@@ -12,6 +12,7 @@ from grove_core.model.events import Archived, Corrected, Restored, StatsEvent
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
+from grove_core.quotation import Foreign, shown_name
 from grove_core.services.decay import (
     Aging,
     days_left,
@@ -21,12 +22,14 @@ from grove_core.services.decay import (
     require_all_events,
 )
 from grove_core.services.history import find_events
-from grove_core.services.result import Line, Result
+from grove_core.services.result import Line, Result, line
 from grove_core.stats.decay import UNUSED_SHOWINGS, DecayState
 from grove_core.storage import files
 from grove_core.text import clean_line, counted
 
 _LONGEST_REASON: Final = 200
+# Sections whose reasons somebody has written.
+_QUOTED: Final = ("archived", "corrected")
 _BY_HAND: Final = "by hand"
 _MOST_AT_ONCE: Final = 20
 _LATELY: Final = timedelta(days=30)
@@ -121,7 +124,7 @@ class Curator:
             elif learning.status is not LearningStatus.ACTIVE:
                 self._change(found, LearningStatus.ACTIVE, "", event, detail=reason)
             elif learning.id not in project.hidden:
-                self._note(_UNCHANGED, learning, f"{learning.id} is active already")
+                self._note(_UNCHANGED, learning, f"{shown_name(learning.id)} is active already")
             else:
                 if not self._dry_run:
                     project.log_events([event], personal=found.area is Area.PERSONAL)
@@ -137,7 +140,7 @@ class Curator:
         def supersede_one(found: FoundLearning) -> None:
             learning = found.hit.learning
             if learning.status is LearningStatus.SUPERSEDED:
-                self._note(_UNCHANGED, learning, f"{learning.id} is superseded already")
+                self._note(_UNCHANGED, learning, f"{shown_name(learning.id)} is superseded already")
                 return
             objection = _objection(found, project.library.get(new_id), new_id)
             if objection:
@@ -167,7 +170,11 @@ class Curator:
     def _archive(self, found: FoundLearning, reason: str, note: str) -> None:
         learning, now = found.hit.learning, self._project.now
         if learning.status is not LearningStatus.ACTIVE:
-            self._note(_UNCHANGED, learning, f"{learning.id} is {learning.status.value} already")
+            self._note(
+                _UNCHANGED,
+                learning,
+                f"{shown_name(learning.id)} is {learning.status.value} already",
+            )
             return
         event = Archived(ts=now, learning_id=learning.id, reason=reason)
         note = f"{note} {now:%Y-%m-%d}"
@@ -217,7 +224,8 @@ class Curator:
         done = f"would be {verb}" if self._dry_run else verb
         lines: list[Line] = []
         for one in changed:
-            lines += [f"{done}  {one['id']}  {one['summary']}", f"    {one['detail']}"]
+            lines.append([f"{done}  {shown_name(one['id'])}  ", Foreign(one["summary"])])
+            lines.append(line("    ", Foreign(one["detail"])))
         lines += [(one["detail"], "dim") for one in self._done[_UNCHANGED]]
         error = {"error": "; ".join(refused)} if refused else {}
         return Result(
@@ -300,8 +308,9 @@ def _lines_of(sections: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[L
             title, hint = _SECTIONS[name]
             yield f"{title} ({len(rows)})", "bold"
             for one in rows[:_MOST_SHOWN]:
-                yield f"  {one['id']}  {one['summary']}"
-                yield f"    {one['reason']}", "dim"
+                yield [f"  {shown_name(one['id'])}  ", Foreign(one["summary"])]
+                reason = one["reason"]
+                yield line("    ", Foreign(reason, "dim") if name in _QUOTED else (reason, "dim"))
             if len(rows) > _MOST_SHOWN:
                 yield f"  … and {len(rows) - _MOST_SHOWN} more (--json names all)", "dim"
             yield f"  → {hint}\n", "dim"
@@ -322,7 +331,7 @@ def explain_decay(project: Project) -> Result:
         last = f"last {found.verified_by} {found.last_verified:%Y-%m-%d}"
         days = f"{decay['days_since']} of {found.passive_days} days"
         lines += [
-            f"{learning.id}  {learning.summary}",
+            line(f"{shown_name(learning.id)}  ", Foreign(learning.summary)),
             f"    {found.state.value}: {found.explanation}",
             (f"    {last} · {days} · {used}", "dim"),
         ]

@@ -31,7 +31,7 @@ _FOLDER: Final = "retrievals"
 _FILE_MODE: Final = 0o600
 _LOCK_SECONDS: Final = 0.1
 _BELOW_FLOOR: Final = "below_floor"
-_OUTCOMES: Final = {
+OUTCOMES: Final = {
     SHOWN: SHOWN,
     choosing.SHOWN_BEFORE: "shown_before",
     choosing.BELOW_FLOOR: _BELOW_FLOOR,
@@ -203,7 +203,7 @@ def _explain(retrieval: Retrieval, learning_id: str, entry: Entry | None) -> Exp
     for one in retrieval.candidates:
         if one.id == learning_id:
             # The only reason with a name in it says which learning says the same.
-            outcome, reason = _OUTCOMES.get(one.reason, "says_the_same"), one.reason
+            outcome, reason = OUTCOMES.get(one.reason, "says_the_same"), one.reason
             if outcome == _BELOW_FLOOR:
                 threshold = f"the threshold {retrieval.floor:g}"
                 reason = f"relevance {one.score.relevance:.5f} is below {threshold}"

@@ -11,13 +11,14 @@ from grove_core.identifiers import is_learning_id
 from grove_core.injection import VIA_FILE, age_in_words
 from grove_core.model.learning import LearningStatus
 from grove_core.model.session import EventType, InjectedLearning, Session
+from grove_core.quotation import quote_line, shown_name
 from grove_core.retrieval.entry import Entry, text_of
 from grove_core.retrieval.ranking import Found, Ranked, Relevance, rank
 from grove_core.services.recall import injected, log_shown
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 from grove_core.stats.lines import instant
 from grove_core.storage import files
-from grove_core.text import clean_line, defuse_tags
+from grove_core.text import clean_line
 
 if TYPE_CHECKING:
     from grove_core.hosts.contract import HookInput
@@ -172,9 +173,9 @@ def names_of(inside: Iterable[str]) -> Mapping[str, float]:
 
 def line_of(*, learning_id: str, category: str, summary: str, age: str, named: str) -> str:
     """Write the line that stands beside a tool's result."""
-    head = _HEAD.format(category=category, id=learning_id, age=age)
+    head = _HEAD.format(category=category, id=shown_name(learning_id), age=age)
     stored = f"{clean_line(named, _LONGEST_PATH)}: {clean_line(summary, _LONGEST_SUMMARY)}"
-    return f"{head} > {defuse_tags(stored)}"
+    return f"{head} {quote_line(stored, len(stored))}"
 
 
 def paths_inside(root: Path, path: str) -> tuple[str, ...]:

@@ -25,12 +25,14 @@ from grove_core.model.memory import Filters, Query
 from grove_core.model.usage import LearningStats
 from grove_core.model.value import frozen
 from grove_core.project import Project
+from grove_core.quotation import Foreign, shown_name
 from grove_core.reflection.pipeline import WITHHELD
 from grove_core.retrieval.entry import learning_of
+from grove_core.retrieval.ranking import Score
 from grove_core.retrieval.rules import overlaps
 from grove_core.services.decay import Aging, decay_document, examine
 from grove_core.services.history import find_events, find_successor
-from grove_core.services.result import Line, Part, Result
+from grove_core.services.result import Line, Part, Result, line
 from grove_core.text import clean_line, counted
 
 SEARCH_LIMIT: Final = 10
@@ -76,6 +78,7 @@ class Selection:
 
 def full_id(project: Project, text: str) -> str:
     """Complete the beginning or the end of an id that one learning alone has."""
+    text = text.removesuffix("…")
     if len(text) < _SHORTEST_PIECE or _WHOLE_ID.fullmatch(text):
         return text
     ids = sorted({one.hit.learning.id for one in project.library.iterate()})
@@ -85,7 +88,8 @@ def full_id(project: Project, text: str) -> str:
     if text in ids or not fitting:
         return text
     if len(fitting) > 1:
-        raise GroveError(f"{text} fits several learnings: {', '.join(fitting[:_MOST_NAMED])}")
+        named = ", ".join(map(shown_name, fitting[:_MOST_NAMED]))
+        raise GroveError(f"{text} fits several learnings: {named}")
     return fitting[0]
 
 
@@ -107,7 +111,7 @@ def learning_document(found: FoundLearning, stats: LearningStats | None) -> dict
 def learning_lines(found: FoundLearning, stats: LearningStats | None) -> list[Line]:
     """Write a learning in two lines, and a third with the files it is about."""
     learning = found.hit.learning
-    head: list[Part] = [(learning.id, "bold"), (f"  {learning.category.value}", "cyan")]
+    head: list[Part] = [(shown_name(learning.id), "bold"), (f"  {learning.category.value}", "cyan")]
     head.append((f"  {learning.timestamp:%Y-%m-%d}", "dim"))
     if learning.status is not LearningStatus.ACTIVE:
         head.append((f"  {learning.status.value}", "yellow"))
@@ -117,7 +121,11 @@ def learning_lines(found: FoundLearning, stats: LearningStats | None) -> list[Li
         used = f"  shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced}"
         head.append((used, "dim"))
     files = ", ".join(learning.context_files[:3])
-    return [head, f"  {learning.summary}", *([(f"  {files}", "dim")] if files else [])]
+    return [
+        head,
+        line("  ", Foreign(learning.summary)),
+        *([line("  ", Foreign(files, "dim"))] if files else []),
+    ]
 
 
 def show_learning(project: Project, learning_id: str) -> Result:
@@ -136,9 +144,9 @@ def show_learning(project: Project, learning_id: str) -> Result:
     following = find_successor(project, found.hit.learning, events)
     successor = None if following is None else following.hit.learning
     stats = usage.get(learning_id)
-    facts = [
+    facts: list[tuple[str, str | Foreign]] = [
         *facts_of(found, stats),
-        ("Superseded", f"by {successor.id}  {successor.summary}" if successor else ""),
+        ("Superseded by", Foreign(f"{successor.id} {successor.summary}" if successor else "")),
         ("Decay", aging.explanation if aging else ""),
     ]
     return Result(
@@ -152,15 +160,17 @@ def show_learning(project: Project, learning_id: str) -> Result:
         },
         lines=[
             *learning_lines(found, stats),
-            f"\n{found.hit.learning.detail}\n",
-            *(f"{name}: {value}" for name, value in facts if value),
-            *(f"{one.ts:%Y-%m-%d}  {one.event}  {detail_of(one)}".rstrip() for one in events),
+            "",
+            Foreign(found.hit.learning.detail),
+            "",
+            *(line(f"{name}: ", value) for name, value in facts if value not in ("", Foreign(""))),
+            *(line(f"{one.ts:%Y-%m-%d}  {one.event}  ", Foreign(detail_of(one))) for one in events),
         ],
         ids=[learning_id],
     )
 
 
-def facts_of(found: FoundLearning, stats: LearningStats | None) -> list[tuple[str, str]]:
+def facts_of(found: FoundLearning, stats: LearningStats | None) -> list[tuple[str, str | Foreign]]:
     """Name the fields that are not shown above, and where the learning comes from."""
     learning = found.hit.learning
     names = [one.name for one in fields(Candidate)]
@@ -172,17 +182,17 @@ def facts_of(found: FoundLearning, stats: LearningStats | None) -> list[tuple[st
     )
     return [
         *((about(name).title, _words(getattr(learning, name))) for name in named),
-        ("Origin", ", ".join(f"{name} {value}" for name, value in origin if value)),
+        ("Origin", Foreign(", ".join(f"{name} {value}" for name, value in origin if value))),
         ("Created", format_instant(learning.timestamp)),
         ("Backend", found.backend),
         ("Usage", usage or ""),
     ]
 
 
-def _words(value: Any) -> str:  # noqa: ANN401 - of any field
+def _words(value: Any) -> str | Foreign:  # noqa: ANN401 - of any field
     if isinstance(value, frozenset):
         return ", ".join(sorted(one.value for one in value))
-    return ", ".join(value) if isinstance(value, tuple) else str(value.value)
+    return Foreign(", ".join(value)) if isinstance(value, tuple) else str(value.value)
 
 
 def detail_of(event: StatsEvent) -> str:
@@ -271,8 +281,9 @@ def list_rejected(project: Project, after: datetime | None, limit: int | None) -
     shown = found[:limit]
     lines: list[Line] = []
     for one in shown:
-        lines.append(f"{one['at']:%Y-%m-%d}  {one['stage'] or 'unknown stage'}  {one['summary']}")
-        lines.append((f"    {one['reason'] or 'no reason was recorded'}", "dim"))
+        stage = shown_name(one["stage"]) or "unknown stage"
+        lines.append([f"{one['at']:%Y-%m-%d}  {stage}  ", Foreign(one["summary"])])
+        lines.append(line("    ", Foreign(one["reason"] or "no reason was recorded", "dim")))
     if not found:
         lines.append("No candidate was refused.")
     elif len(found) > len(shown):
@@ -301,7 +312,7 @@ def search_learnings(
         results.append({**learning_document(learning, stats), "score": one.score.document()})
         lines += learning_lines(learning, stats)
         if explain:
-            lines += [(f"  {line}", "dim") for line in one.score.lines()]
+            lines += score_lines(one.score)
     if len(every) > len(ranked):
         lines.append((f"The best {len(ranked)} of {len(every)} that fit; see --limit.", "dim"))
     return Result(
@@ -309,3 +320,10 @@ def search_learnings(
         lines=lines or ["Nothing fits."],
         ids=ids,
     )
+
+
+def score_lines(score: Score) -> list[Line]:
+    """Say what a score is made of, and what it is for."""
+    lines: list[Line] = [(f"  {text}", "dim") for text in score.lines()]
+    said = "; ".join(score.reasons)
+    return [*lines, line(("  because of ", "dim"), Foreign(said, "dim"))] if said else lines

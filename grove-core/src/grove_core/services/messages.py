@@ -8,6 +8,7 @@ from grove_core.model.gate import Gate
 from grove_core.model.learning import Category, Criterion, RejectedCandidate
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.quotation import quote_line, shown_name
 from grove_core.text import clean_line
 
 LONGEST_REASON: Final = 1_500
@@ -88,9 +89,9 @@ def closed_work(gate: Gate) -> str:
 
 def name_of(ticket: Ticket) -> str:
     """Name a ticket for a message."""
-    name = clean_line(ticket.ticket_id or "", _LONGEST_NAME)
-    if " " in name:
-        inner = clean_line(name.replace('"', "'"), _LONGEST_NAME - len('""'))
+    name = shown_name(ticket.ticket_id or "")
+    if name != ticket.ticket_id and name:
+        inner = name.replace('"', "'")
         return f'"{inner}"'
     return name or clean_line(f"of {ticket.source}", _LONGEST_NAME)
 
@@ -130,7 +131,7 @@ def _refusals(rejections: Sequence[RejectedCandidate]) -> list[str]:
         return ["No reflection has been accepted yet."]
     lines = ["The last submission was refused:"]
     lines += [
-        f"- {clean_line(one.summary, 40)}: {clean_line(one.rejection.reason, 160)}"
+        quote_line(f"{clean_line(one.summary, 40)}: {one.rejection.reason}", 200)
         for one in rejections[:_MOST_REJECTIONS]
     ]
     return lines
@@ -142,11 +143,11 @@ def _material(session: Session) -> list[str]:
     notes = session.observations
     if notes:
         lines.append(f"Subagents noted ({len(notes)}):")
-        lines += [f"- {clean_line(one.note, 120)}" for one in notes[:_MOST_NOTES]]
+        lines += [quote_line(one.note, 120) for one in notes[:_MOST_NOTES]]
         if len(notes) > _MOST_NOTES:
             lines.append(f"- and {len(notes) - _MOST_NOTES} more: grove reflect --brief")
     if session.injected:
-        ids = [clean_line(one.learning_id, _LONGEST_NAME) for one in session.injected]
+        ids = [shown_name(one.learning_id) for one in session.injected]
         more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
         shown = f"{', '.join(ids[:_MOST_IDS])}{more}"
         lines.append(f"You were shown {shown}. One helped? grove ref ID --how 'what it changed'")

@@ -12,12 +12,14 @@ from grove_core.model.gate import SkipAccepted, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, SubagentObservation
 from grove_core.model.ticket import Ticket
 from grove_core.project import Project
+from grove_core.quotation import Foreign, shown_name
 from grove_core.reflection.schema import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import Reference
 from grove_core.services.feedback import mark_used, unknown_ids
+from grove_core.services.messages import name_of
 from grove_core.services.reflect import refuse_secrets
-from grove_core.services.result import Result
+from grove_core.services.result import Line, Result
 from grove_core.services.session_mode import ignored_paths
 from grove_core.services.sessions import (
     SessionUpdate,
@@ -31,6 +33,7 @@ from grove_core.text import clean_line, shorten
 _GIT_SECONDS: Final = 2.0
 _MOST_LISTED: Final = 30
 _LONGEST_DESCRIPTION: Final = 1_000
+_LONGEST_ENTRY: Final = 300
 
 # --- what there is to reflect on ------------------------------------------------------------------
 
@@ -41,17 +44,17 @@ def brief(project: Project, session: Session) -> Result:
     gate = session.gate
     of_cycle = gate.cycle.tickets if gate.cycle is not None else ()
     tickets: Sequence[Ticket] = of_cycle or ([gate.ticket] if gate.ticket is not None else [])
-    lines: list[str] = []
+    lines: list[Line] = []
     for ticket in tickets:
-        lines.append(f"Ticket {ticket.ticket_id or '(unknown)'} {ticket.title}")
-        if ticket.description:
-            lines.append(shorten(ticket.description, _LONGEST_DESCRIPTION))
+        lines.append(f"Ticket {name_of(ticket)}:")
+        told = f"{ticket.title}\n{shorten(ticket.description, _LONGEST_DESCRIPTION)}"
+        lines.append(Foreign(told.strip()))
     sections = {
         "Changed files": files,
         "Commits on this branch": subjects,
         "Subagents noted": [f"{one.timestamp:%H:%M} {one.note}" for one in session.observations],
         "Learnings you were shown (name those that helped)": [
-            f"{one.learning_id} {one.summary}" for one in session.injected
+            f"{shown_name(one.learning_id)} {one.summary}" for one in session.injected
         ],
         "Refused last time": [
             f"{one.summary}: {one.rejection.reason}" for one in session.last_rejections
@@ -60,7 +63,8 @@ def brief(project: Project, session: Session) -> Result:
     for title, entries in sections.items():
         if entries:
             more = len(entries) - _MOST_LISTED
-            lines += [f"{title}:", *(f"  {entry}" for entry in entries[:_MOST_LISTED])]
+            listed = [clean_line(entry, _LONGEST_ENTRY) for entry in entries[:_MOST_LISTED]]
+            lines += [f"{title}:", *map(Foreign, listed)]
             lines += [f"  and {more} more"] if more > 0 else []
     return Result(
         document={

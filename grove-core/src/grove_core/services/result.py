@@ -1,14 +1,24 @@
 """What came of a request: the same for programs, for people, and for pipes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
-Part: TypeAlias = str | tuple[str, str]
-"""A text, alone or with its style."""
+from grove_core.quotation import NOTE, Foreign, quote, quote_line
+
+Part: TypeAlias = str | tuple[str, str] | Foreign
+"""A text, alone or with its style; what others wrote is marked, and stands last in its line."""
 
 Line: TypeAlias = Part | list[Part]
+
+
+_LONGEST: Final = 1_000
+
+
+def line(*parts: Part) -> list[Part]:
+    """Make a line of parts."""
+    return [*parts]
 
 
 def _print_nothing(console: object) -> None:
@@ -29,9 +39,10 @@ class Result:
 
     @property
     def texts(self) -> list[str]:
-        """The lines without their styles."""
-        parts = (line if isinstance(line, list) else [line] for line in self.lines)
-        return ["".join(one if isinstance(one, str) else one[0] for one in each) for each in parts]
+        """The lines for whoever reads no terminal: what others wrote is quoted, which is said."""
+        lines = [one if isinstance(one, list) else [one] for one in self.lines]
+        is_quoting = any(isinstance(part, Foreign) for one in lines for part in one)
+        return [*([NOTE] if is_quoting else []), *map(_on_paper, lines)]
 
     @classmethod
     def printed(cls, wrong: Sequence[str]) -> "Result":
@@ -42,3 +53,13 @@ class Result:
     def failed(cls, message: str) -> "Result":
         """Return the result of a command that could not do its work."""
         return cls(document={"error": message}, exit_code=1, warnings=[message])
+
+
+def _on_paper(parts: Sequence[Part]) -> str:
+    said = " ".join(one.text for one in parts if isinstance(one, Foreign))
+    own = "".join(
+        one if isinstance(one, str) else one[0] for one in parts if not isinstance(one, Foreign)
+    )
+    if not said:
+        return own
+    return f"{own.rstrip()} {quote_line(said, _LONGEST)}" if own.strip() else quote(said)
