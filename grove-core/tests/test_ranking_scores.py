@@ -100,9 +100,6 @@ def test_every_part_of_a_score_is_told():
     assert first == "score 0.2500 = relevance 0.2500 × recency 1.00 × usage 1.00"
     assert second == "relevance from bias -2.00, summary +1.50"
     assert score._replace(parts={}).lines() == [first]
-    reasons = ("tag orders", "far away")
-    told = score._replace(parts={}, reasons=reasons).lines()
-    assert told == [first, "relevance because of tag orders, far away"]
 
 
 def rated(useful=0, useless=0, **fields):

@@ -25,7 +25,7 @@ def print_dashboard(
     width = min(console.width, _WIDEST) if console.is_terminal else _PIPED_WIDTH
     with console.capture() as capture:
         for part in _dashboard(statistics, insights, title, is_terminal=console.is_terminal):
-            console.print(part, soft_wrap=False, width=width)
+            console.print(part, soft_wrap=False, width=width, crop=False)
     lines = capture.get().splitlines()
     text = "\n".join(line if console.is_terminal else line.rstrip() for line in lines)
     console.file.write(f"{text}\n")
@@ -58,7 +58,11 @@ def _parts(section: Section, *, is_terminal: bool) -> Iterator[RenderableType]:
     for one in section.items:
         # Of a learning it is what others wrote.
         is_own = is_terminal or not one.learning_id
-        yield Text(one.text if is_own else quote_line(one.text, len(one.text)))
+        if is_own:
+            yield Text(one.text)
+        else:  # in one line, as long as it is
+            quoted = quote_line(one.text, len(one.text))
+            yield Text(quoted, no_wrap=True, overflow="ignore")
         yield Padding(_about(one), (0, 0, 0, 2), expand=False)
     if section.more:
         yield Text(section.more, style="dim")
