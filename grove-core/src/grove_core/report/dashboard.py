@@ -25,7 +25,8 @@ def print_dashboard(
     width = min(console.width, _WIDEST) if console.is_terminal else _PIPED_WIDTH
     with console.capture() as capture:
         for part in _dashboard(statistics, insights, title, is_terminal=console.is_terminal):
-            console.print(part, soft_wrap=False, width=width, crop=False)
+            whole = isinstance(part, Text) and bool(part.no_wrap)
+            console.print(part, soft_wrap=whole, width=None if whole else width)
     lines = capture.get().splitlines()
     text = "\n".join(line if console.is_terminal else line.rstrip() for line in lines)
     console.file.write(f"{text}\n")
@@ -62,7 +63,7 @@ def _parts(section: Section, *, is_terminal: bool) -> Iterator[RenderableType]:
             yield Text(one.text)
         else:  # in one line, as long as it is
             quoted = quote_line(one.text, len(one.text))
-            yield Text(quoted, no_wrap=True, overflow="ignore")
+            yield Text(quoted, no_wrap=True)
         yield Padding(_about(one), (0, 0, 0, 2), expand=False)
     if section.more:
         yield Text(section.more, style="dim")
