@@ -1,6 +1,7 @@
 """The dashboard of ``grove stats``: sections from top to bottom."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import Final
 
 from rich.console import Console, RenderableType
@@ -10,7 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from grove_core.model.statistics import Insight, Statistics
-from grove_core.quotation import quote_line, shown_name
+from grove_core.quotation import defuse, quote, shown_name
 from grove_core.report.sections import Item, Section, sections
 from grove_core.report.text import day_of, period_of
 
@@ -25,8 +26,7 @@ def print_dashboard(
     width = min(console.width, _WIDEST) if console.is_terminal else _PIPED_WIDTH
     with console.capture() as capture:
         for part in _dashboard(statistics, insights, title, is_terminal=console.is_terminal):
-            whole = isinstance(part, Text) and bool(part.no_wrap)
-            console.print(part, soft_wrap=whole, width=None if whole else width)
+            console.print(part, soft_wrap=False, width=width)
     lines = capture.get().splitlines()
     text = "\n".join(line if console.is_terminal else line.rstrip() for line in lines)
     console.file.write(f"{text}\n")
@@ -59,11 +59,8 @@ def _parts(section: Section, *, is_terminal: bool) -> Iterator[RenderableType]:
     for one in section.items:
         # Of a learning it is what others wrote.
         is_own = is_terminal or not one.learning_id
-        if is_own:
-            yield Text(one.text)
-        else:  # in one line, as long as it is
-            quoted = quote_line(one.text, len(one.text))
-            yield Text(quoted, no_wrap=True)
+        lines = [one.text] if is_own else wrap(defuse(one.text), _PIPED_WIDTH - len("> "))
+        yield from (Text(line if is_own else quote(line)) for line in lines)
         yield Padding(_about(one), (0, 0, 0, 2), expand=False)
     if section.more:
         yield Text(section.more, style="dim")
