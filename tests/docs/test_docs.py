@@ -122,6 +122,14 @@ def test_pages_that_list_the_distributions_list_all():
     assert sorted(line.split()) == sorted(project["members"])
 
 
+def test_the_number_of_closes_that_are_recognised_is_that_of_the_table():
+    table = ROOT / "grove-tickets" / "tests" / "data" / "close-commands.tsv"
+    closes = [line.split("\t")[1] != "-" for line in table.read_text().splitlines()[1:]]
+    said = f"all of {len(closes)} commands and tool calls: {sum(closes)} that close"
+    assert said in (ROOT / "README.md").read_text()
+    assert f"holds {len(closes)} commands" in (DOCS / "explanation" / "gate.md").read_text()
+
+
 CONFIGURATION = DOCS / "reference" / "configuration.md"
 GROUPS = {"backends": "grove_memory_backends", "tickets": "grove_ticket_probes"}
 ROW = re.compile(r"^\| (?P<keys>`(?:backends|tickets)\..*?) \| (?P<default>.*?) \|", re.MULTILINE)

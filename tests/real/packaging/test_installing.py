@@ -40,7 +40,7 @@ PEOPLE_READ = sorted(
     if "grove-core" in page.read_text()
 )
 EXTRAS = re.compile(r"grove-core\[([\w,-]+)\]")
-BARE_CORE = re.compile(r"\b(?:pip|pipx|uv tool) install\b[^\n`]*\bgrove-core(?!\[)[^\n`]*")
+BARE_CORE = re.compile(r"\b(?:pip|pipx|uv tool) install\b[^\n`]*(?<!\./)\bgrove-core(?!\[)[^\n`]*")
 INSTALL = {name: f"{name} install {WHAT}" for name in ("uv tool", "pipx", "pip")}
 UPGRADE = {
     "uv tool": "uv tool upgrade grove-core",
@@ -57,6 +57,7 @@ FROM_WHEELS = [
     f"{name} install --no-index --find-links wheels {WHAT}" for name in ("uv tool", "pip")
 ]
 FROM_CHECKOUT = [f"{name} install --find-links dist {WHAT}" for name in ("uv tool", "pip")]
+FROM_FOLDERS = "uv tool install ./grove-core --with ./grove-backend-markdown --with ./grove-tickets"
 TRY = f"uvx --from {WHAT} grove --help"
 # Each loads the script of completion, and complains of nothing.
 SHELLS = {
@@ -184,7 +185,7 @@ def lines_of(page):
 
 def test_these_are_the_lines_that_people_read():
     ours = {*INSTALL.values(), *UPGRADE.values(), *ADD.values(), DOWNLOAD}
-    ours |= {*FROM_WHEELS, *FROM_CHECKOUT}
+    ours |= {*FROM_WHEELS, *FROM_CHECKOUT, FROM_FOLDERS}
     assert set().union(*map(lines_of, PAGES)) == ours
 
 
@@ -245,7 +246,7 @@ def active(project):
     done = project.grove("plugins", "--json")
     assert (done.code, done.stderr) == (0, ""), done
     plugins = done.json["plugins"]
-    assert {one["state"] for one in plugins} == {"active"}
+    assert {one["state"] for one in plugins} == {"loaded"}
     return {(one["name"], one["version"]) for one in plugins}
 
 
@@ -304,6 +305,13 @@ def test_a_journey(way, wheels, next_wheels, candidate):
     assert not (project.root / ".claude").exists()
     assert learning.read_bytes() == kept
     assert candidate["summary"].encode() in kept
+
+
+def test_one_line_installs_a_clone(machine, uv_program):
+    mine = machine(".local")
+    words = FROM_FOLDERS.replace("./", f"{ROOT}/")
+    mine.run(uv_program, *shlex.split(words)[1:])
+    assert {("markdown", VERSION), ("tissue", VERSION)} <= active(mine.project)
 
 
 def test_the_one_liner_needs_no_installation(machine, uv_program, wheels):

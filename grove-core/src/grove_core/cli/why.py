@@ -130,7 +130,8 @@ def _lines_of(
 
 def _retrieval_lines(one: Retrieval) -> Iterator[Line]:
     """Write a retrieval as a table, the best learning first."""
-    settings = f"at most {one.limit}, threshold {one.floor:g}, {one.strategy}, {one.engine}"
+    how = f"strategy {one.strategy}, engine {one.engine}"
+    settings = f"at most {one.limit}, threshold {one.floor:g}, {how}"
     names = clean_line(", ".join(one.failed), _LONGEST)
     failed = f"; could not be asked: {names}" if names else ""
     index = "" if one.complete else "; not all learnings were in the index yet"
