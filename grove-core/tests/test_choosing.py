@@ -21,8 +21,8 @@ from grove_core.retrieval.choosing import (
     exact_matches,
     says_the_same,
 )
-from grove_core.retrieval.entry import entry_of, text_of
 from grove_core.retrieval.ranking import Found, Relevance, rank
+from grove_core.retrieval.terms import entry_of, text_of
 from grove_core.testing.samples import example_learning
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)

@@ -9,9 +9,8 @@ from core_worlds import NOW, a_learning, damage_tables
 from grove_core.model.memory import Query
 from grove_core.project import WarmCache
 from grove_core.retrieval import update as indexing
-from grove_core.retrieval.entry import entry_of
 from grove_core.retrieval.index import LearningIndex
-from grove_core.retrieval.terms import terms_of
+from grove_core.retrieval.terms import entry_of, terms_of
 from grove_core.storage.cache import IN_MEMORY, Cache
 
 SOURCE = "project markdown"

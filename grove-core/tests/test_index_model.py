@@ -15,10 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from grove_core.model.learning import Category, LearningStatus
 from grove_core.model.memory import Query
 from grove_core.retrieval import update as indexing
-from grove_core.retrieval.entry import entry_of, text_of
 from grove_core.retrieval.index import LearningIndex
 from grove_core.retrieval.ranking import Corpus, relevances
-from grove_core.retrieval.terms import terms_of
+from grove_core.retrieval.terms import entry_of, terms_of, text_of
 from grove_core.storage.cache import Cache
 
 SOURCES = ("project markdown", "personal markdown", "project größe")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from grove_core.injection import PREFACE
 from grove_core.injection import render as render_entries
 from grove_core.model.learning import Confidence
-from grove_core.retrieval.entry import entry_of
+from grove_core.retrieval.terms import entry_of
 from grove_core.testing.samples import example_learning
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from grove_core.model.learning import Confidence
 from grove_core.model.usage import LearningStats
-from grove_core.retrieval.entry import entry_of, text_of
 from grove_core.retrieval.ranking import (
     BOOST_FLOOR,
     PRIOR_BY_CONFIDENCE,
@@ -22,6 +21,7 @@ from grove_core.retrieval.ranking import (
     reference_boost,
     score_of,
 )
+from grove_core.retrieval.terms import entry_of, text_of
 
 
 def ago(days):

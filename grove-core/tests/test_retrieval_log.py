@@ -7,10 +7,9 @@ import pytest
 from grove_core.model.memory import Query
 from grove_core.retrieval import RetrievalStrategy
 from grove_core.retrieval.choosing import SHOWN, choose
-from grove_core.retrieval.entry import entry_of
 from grove_core.retrieval.index import LearningIndex
 from grove_core.retrieval.ranking import rank
-from grove_core.retrieval.terms import terms_of
+from grove_core.retrieval.terms import entry_of, terms_of
 from grove_core.services.explain import (
     NO_ROOM,
     Retrieval,

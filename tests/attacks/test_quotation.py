@@ -7,7 +7,7 @@ from hostile import CANARY, POISONS, as_name, escapes, marked
 
 from grove_core.injection import render
 from grove_core.quotation import NOTE, shown_name
-from grove_core.retrieval.entry import entry_of
+from grove_core.retrieval.terms import entry_of
 from grove_core.services.file_notes import line_of
 from grove_core.testing.samples import example_learning
 

@@ -24,8 +24,8 @@ from grove_core.model.session import Session
 from grove_core.plugins.discovery import GENERAL_GROUP, Plugin, PluginSettings
 from grove_core.plugins.limits import TimeLimits
 from grove_core.plugins.manager import Plugins
-from grove_core.retrieval.entry import entry_of
 from grove_core.retrieval.index import LearningIndex
+from grove_core.retrieval.terms import entry_of
 from grove_core.stats.cache import Numbers
 from grove_core.stats.counts import statistics
 from grove_core.stats.decay import DecayRule

@@ -17,10 +17,9 @@ from grove_core.model.memory import Capability, Filters, Hit, Query
 from grove_core.model.usage import LearningStats
 from grove_core.plugins.descriptors import Area
 from grove_core.retrieval import RetrievalEngine
-from grove_core.retrieval.entry import Entry, entry_of, learning_of, text_of
 from grove_core.retrieval.index import LearningIndex
 from grove_core.retrieval.ranking import FLOOR, RULES_FLOOR, Found, Ranked, Relevance, rank
-from grove_core.retrieval.terms import terms_of
+from grove_core.retrieval.terms import Entry, entry_of, learning_of, terms_of, text_of
 from grove_core.storage import files
 from grove_core.storage.cache import IN_MEMORY, Cache
 from grove_core.storage.files import fingerprint_of

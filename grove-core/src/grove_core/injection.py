@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from grove_core.quotation import quote, shown_name
-from grove_core.retrieval.entry import Entry
+from grove_core.retrieval.terms import Entry
 from grove_core.stats.lines import instant
 from grove_core.text import clean_line, counted
 

@@ -61,7 +61,7 @@ class Prefilter:
                 os.close(descriptor)
 
     def set_idle(self, session_id: str, marker: bytes) -> None:
-        """Keep under which fingerprint a stop had nothing to do (see ``hooks.idle``)."""
+        """Keep under which fingerprint a stop had nothing to do (see ``hooks.stops``)."""
         self._replace(f"{session_id}.idle", marker)
 
     def note_cut_off(self, session_id: str) -> None:

@@ -11,11 +11,10 @@ from typing import Final, NamedTuple, Protocol
 from grove_core import Query
 from grove_core.retrieval import RetrievalStrategy
 from grove_core.retrieval.choosing import choose
-from grove_core.retrieval.entry import Entry, entry_of, text_of
 from grove_core.retrieval.index import MOST_CANDIDATES, LearningIndex
 from grove_core.retrieval.ranking import FLOOR, RULES_FLOOR, Found, Ranked, Relevance, rank
 from grove_core.retrieval.rules import score_by_rules
-from grove_core.retrieval.terms import terms_of
+from grove_core.retrieval.terms import Entry, entry_of, terms_of, text_of
 from grove_core.storage.cache import Cache
 from grove_eval.baselines import BASELINES, Scorer
 from grove_eval.collection import CollectedLearning

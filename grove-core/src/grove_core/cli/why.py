@@ -15,7 +15,7 @@ from grove_core.injection import VIA_FILE
 from grove_core.project import Project
 from grove_core.quotation import Foreign, shown_name
 from grove_core.retrieval.choosing import SHOWN
-from grove_core.retrieval.entry import Entry
+from grove_core.retrieval.terms import Entry
 from grove_core.services.explain import OUTCOMES, Explanation, Retrieval, explain, retrievals_of
 from grove_core.services.learnings import score_lines
 from grove_core.services.result import Line, Result, line

@@ -116,14 +116,14 @@ def has_nothing_to_do(event: str, data: bytes) -> bool:
         return not _close_waits(data) and (event != "post-tool-use" or not _may_be_noted(data))
     session_id = session_id_in(data)
     if event == "session-end" and session_id:
-        from grove_core.hooks.idle import note_end
+        from grove_core.hooks.stops import note_end
 
         # What follows from it is done by whoever looks next.
         return note_end(home(), session_id.decode("ascii"), _text(data, b'"reason"', 0) or b"")
     marker = _read_fast_file(session_id + b".idle") if event == "stop" and session_id else None
     if marker is None:
         return False
-    from grove_core.hooks.idle import holds
+    from grove_core.hooks.stops import holds
 
     return holds(marker, data, home(), session_id.decode("ascii"))
 

@@ -44,7 +44,7 @@ _SHARE_FOR_GIT: Final = 0.08
 
 
 def handle(project: "Project", call: HookInput) -> Answer:
-    """Begin a session, take one up again, or close one whose end ``hooks.idle`` has not noted."""
+    """Begin a session, take one up again, or close one whose end ``hooks.stops`` has not noted."""
     if call.event is HookEvent.SESSION_END:
         end_session(project, new_session(project, call), call.reason)
         return SILENCE

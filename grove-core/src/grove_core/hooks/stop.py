@@ -7,7 +7,7 @@ from attrs import evolve
 
 from grove_core.errors import CodecError
 from grove_core.gate.stopping import SUBAGENT, count_stop
-from grove_core.hooks.idle import marker_of
+from grove_core.hooks.stops import marker_of
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
 from grove_core.model.gate import (

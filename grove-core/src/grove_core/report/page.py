@@ -18,8 +18,7 @@ from grove_core.model.usage import LearningStats
 from grove_core.project import Project
 from grove_core.report.sections import sections
 from grove_core.report.text import period_of, summary_of
-from grove_core.services.decay import examine
-from grove_core.services.history import find_events
+from grove_core.services.decay import examine, find_events
 from grove_core.services.learnings import detail_of, facts_of
 
 _GENERATOR: Final = b'<meta name="generator" content="grove'

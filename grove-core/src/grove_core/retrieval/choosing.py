@@ -6,9 +6,8 @@ from typing import Final, NamedTuple
 
 from grove_core.model.usage import LearningStats
 from grove_core.retrieval import RetrievalStrategy
-from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.ranking import FLOOR, RECENCY_WEIGHT, Ranked
-from grove_core.retrieval.terms import IndexedText, file_keys, tag_keys
+from grove_core.retrieval.terms import Entry, IndexedText, file_keys, tag_keys
 from grove_core.similarity import overlap
 from grove_core.stats.lines import microseconds
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import log
 from typing import Any, Final
 
-from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.ranking import Corpus, Found, relevances
-from grove_core.retrieval.terms import IndexedText, QueryTerms
+from grove_core.retrieval.terms import Entry, IndexedText, QueryTerms
 from grove_core.retrieval.update import (
     COLUMNS,
     CONTENT,

@@ -1,12 +1,16 @@
-"""Texts and queries as terms: of letters and digits only, to be compared, counted and weighed."""
+"""Learnings, texts and queries as terms: letters and digits only, to be counted and weighed."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
+from grove_core.codec import learning_from_dict, learning_to_dict
+from grove_core.model.learning import Learning
 from grove_core.model.memory import Query
+from grove_core.stats.lines import microseconds
 from grove_core.stemmer import STOP_WORDS, stems
 
 # A word, or words held together as in `read_file`, `os.path`, `crates/uv-client/src/lib.rs`.
@@ -74,6 +78,65 @@ def indexed_text(
         detail=" ".join(words(detail)),
         paths=" ".join(words(" ".join(files))),
         keys=" ".join(dict.fromkeys([*keys, *ticket_keys(ticket_id)])),
+    )
+
+
+class Entry(NamedTuple):
+    """A learning, and where it comes from."""
+
+    id: str
+    backend: str
+    personal: bool
+    status: str
+    scope: str
+    category: str
+    confidence: str
+    created: int
+    complete: bool
+    document: str
+
+    def fields(self) -> dict[str, Any]:
+        """Read the learning's fields, as ``learning_to_dict`` names them."""
+        fields: dict[str, Any] = json.loads(self.document)
+        return fields
+
+    @property
+    def summary(self) -> str:
+        """What it says in one line."""
+        return str(self.fields()["summary"])
+
+
+def entry_of(learning: Learning, *, backend: str, personal: bool, complete: bool = True) -> Entry:
+    """Make a learning into what the index keeps."""
+    return Entry(
+        id=learning.id,
+        backend=backend,
+        personal=personal,
+        status=learning.status.value,
+        scope=learning.scope.value,
+        category=learning.category.value,
+        confidence=learning.confidence.value,
+        created=microseconds(learning.timestamp),
+        complete=complete,
+        document=json.dumps(learning_to_dict(learning), separators=(",", ":")),
+    )
+
+
+def learning_of(entry: Entry) -> Learning:
+    """Make an entry into a learning again."""
+    return learning_from_dict(entry.fields())
+
+
+def text_of(entry: Entry) -> IndexedText:
+    """Make an entry into terms."""
+    fields = entry.fields()
+    return indexed_text(
+        summary=fields["summary"],
+        detail=fields["detail"],
+        category=entry.category,
+        tags=fields["tags"],
+        files=fields["context_files"],
+        ticket_id=fields["ticket_id"] or "",
     )
 
 

@@ -5,8 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from grove_core.retrieval.entry import Entry, text_of
-from grove_core.retrieval.terms import IndexedText
+from grove_core.retrieval.terms import Entry, IndexedText, text_of
 from grove_core.storage.cache import places, portions, transaction
 from grove_core.text import fingerprint, key_of, storable
 

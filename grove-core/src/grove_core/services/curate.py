@@ -19,9 +19,9 @@ from grove_core.services.decay import (
     decay_document,
     examine,
     examine_all,
+    find_events,
     require_all_events,
 )
-from grove_core.services.history import find_events
 from grove_core.services.result import Line, Result, line
 from grove_core.stats.decay import UNUSED_SHOWINGS, DecayState
 from grove_core.storage import files

@@ -1,17 +1,22 @@
-"""Decay: how learnings stand to it, and what the first session of a day hides on this machine."""
+"""How learnings have fared: what was logged of them, decay, and what it hides on this machine."""
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grove_core.errors import StorageError
+from grove_core.codec import event_from_line
+from grove_core.errors import CodecError, StorageError
+from grove_core.event_log import event_files
+from grove_core.model.events import StatsEvent
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.value import Value, frozen
 from grove_core.project import Project
 from grove_core.stats.decay import DecayAssessment, DecayState, assess_decay
 from grove_core.stats.lines import instant, microseconds
+from grove_core.storage.files import is_readable
 from grove_core.storage.hidden import HIDDEN_MAX, read_decay_run, write_decay_run
 
 if TYPE_CHECKING:
@@ -90,9 +95,6 @@ def days_left(assessment: DecayAssessment) -> float | None:
 
 def require_all_events(project: Project) -> None:
     """Make sure that every use counts."""
-    from grove_core.event_log import event_files
-    from grove_core.storage.files import is_readable
-
     for path in (*event_files(project.files), project.paths.personal_events):
         if os.path.lexists(path) and not is_readable(path):
             raise StorageError(f"{path} cannot be read, and what is used would seem unused")
@@ -158,3 +160,64 @@ def _due(project: Project, *, personal: bool) -> list[tuple[str, str]]:
 
 def _seconds_of_a_start(project: Project) -> float:
     return project.config.hooks.deadline_ms / 1000
+
+
+# --- what was logged ------------------------------------------------------------------------------
+
+# JSON may write any character of a word like this.
+_ESCAPE: Final = rb"\u"
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class LoggedEvent(Value):
+    """An event and whose log it is in."""
+
+    event: StatsEvent
+    personal: bool
+
+
+def find_events(
+    project: Project, kinds: Collection[type[StatsEvent]], naming: Collection[str] = ()
+) -> list[LoggedEvent]:
+    """Read the events of some kinds from the project's log and the personal one, by time."""
+    wanted = _filter({kind.event for kind in kinds}, naming)
+    logs = [(path, False) for path in event_files(project.files)]
+    found: dict[str, LoggedEvent] = {}
+    for path, personal in (*logs, (project.paths.personal_events, True)):
+        for raw in filter(wanted, _lines(project, path)):
+            line = raw.decode("utf-8", "surrogateescape").strip()
+            try:
+                event = event_from_line(line)
+            except CodecError:
+                continue
+            if event is not None and isinstance(event, tuple(kinds)):
+                # Merging branches may repeat a line.
+                found.setdefault(line, LoggedEvent(event=event, personal=personal))
+    return sorted(found.values(), key=lambda one: one.event.ts)
+
+
+def _filter(names: Collection[str], naming: Collection[str]) -> Callable[[bytes], bool]:
+    kinds = [name.encode() for name in names]
+    texts = [text.encode("utf-8", "surrogatepass") for text in naming]
+
+    def wanted(line: bytes) -> bool:
+        if _ESCAPE in line:
+            return True
+        named = not texts or any(text in line for text in texts)
+        return named and any(kind in line for kind in kinds)
+
+    return wanted
+
+
+def _lines(project: Project, path: Path) -> Iterator[bytes]:
+    """Read line by line: a log may be larger than what a command should take of memory."""
+    if os.path.lexists(path) and not is_readable(path):
+        project.diagnostics.log("error", f"the event log cannot be read: {path}")
+        return
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        project.diagnostics.log("error", f"the event log cannot be read: {path}: {error}")

@@ -13,8 +13,8 @@ from grove_core.injection import VIA_FILE
 from grove_core.model.session import EventType, Session
 from grove_core.retrieval import choosing
 from grove_core.retrieval.choosing import SHOWN, Choice
-from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.ranking import Score
+from grove_core.retrieval.terms import Entry
 from grove_core.stats.lines import instant
 from grove_core.storage import files
 

@@ -16,7 +16,7 @@ from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.reflection.submission import Reference
 from grove_core.services.curate import curating
-from grove_core.services.history import find_events
+from grove_core.services.decay import find_events
 from grove_core.services.result import Result
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.text import counted

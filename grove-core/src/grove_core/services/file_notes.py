@@ -12,8 +12,8 @@ from grove_core.injection import VIA_FILE, age_in_words
 from grove_core.model.learning import LearningStatus
 from grove_core.model.session import EventType, InjectedLearning, Session
 from grove_core.quotation import quote_line, shown_name
-from grove_core.retrieval.entry import Entry, text_of
 from grove_core.retrieval.ranking import Found, Ranked, Relevance, rank
+from grove_core.retrieval.terms import Entry, text_of
 from grove_core.services.recall import injected, log_shown
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 from grove_core.stats.lines import instant

@@ -27,11 +27,10 @@ from grove_core.model.value import frozen
 from grove_core.project import Project
 from grove_core.quotation import Foreign, shown_name
 from grove_core.reflection.pipeline import WITHHELD
-from grove_core.retrieval.entry import learning_of
 from grove_core.retrieval.ranking import Score
 from grove_core.retrieval.rules import overlaps
-from grove_core.services.decay import Aging, decay_document, examine
-from grove_core.services.history import find_events, find_successor
+from grove_core.retrieval.terms import learning_of
+from grove_core.services.decay import Aging, decay_document, examine, find_events
 from grove_core.services.result import Line, Part, Result, line
 from grove_core.text import clean_line, counted
 
@@ -141,7 +140,7 @@ def show_learning(project: Project, learning_id: str) -> Result:
     kinds = [Archived, Restored, Corrected, Referenced, Rated]
     logged = find_events(project, kinds, [learning_id])
     events = [one.event for one in logged if getattr(one.event, "learning_id", "") == learning_id]
-    following = find_successor(project, found.hit.learning, events)
+    following = _find_successor(project, found.hit.learning, events)
     successor = None if following is None else following.hit.learning
     stats = usage.get(learning_id)
     facts: list[tuple[str, str | Foreign]] = [
@@ -193,6 +192,25 @@ def _words(value: Any) -> str | Foreign:  # noqa: ANN401 - of any field
     if isinstance(value, frozenset):
         return ", ".join(sorted(one.value for one in value))
     return Foreign(", ".join(value)) if isinstance(value, tuple) else str(value.value)
+
+
+def _find_successor(
+    project: Project, learning: Learning, events: Sequence[StatsEvent]
+) -> FoundLearning | None:
+    """Find what took a learning's place: as the log says, else as the other one says itself."""
+    if learning.status is not LearningStatus.SUPERSEDED:
+        return None
+    named = [
+        one.superseded_by
+        for one in events
+        if isinstance(one, Corrected) and one.learning_id == learning.id
+    ]
+    for name in reversed(named):
+        successor = project.library.get(name) if name else None
+        if successor is not None:
+            return successor
+    others = project.library.iterate()
+    return next((one for one in others if learning.id in one.hit.learning.supersedes), None)
 
 
 def detail_of(event: StatsEvent) -> str:

@@ -15,7 +15,7 @@ from grove_core.model.session import EventType, InjectedLearning, Session
 from grove_core.model.ticket import Ticket
 from grove_core.retrieval import RetrievalStrategy
 from grove_core.retrieval.choosing import Choice, choose, choose_without_query, exact_matches
-from grove_core.retrieval.entry import Entry
+from grove_core.retrieval.terms import Entry
 from grove_core.services.explain import log_retrieval
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.services.sync import ages_of, index_in_background
