@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.model.learning import Confidence
-from grove_core.model.usage import LearningStats
+from grove_core.model.learning import Confidence, LearningStats
 from grove_core.retrieval import RetrievalStrategy
 from grove_core.retrieval.choosing import (
     BELOW_FLOOR,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.model.usage import LearningStats
+from grove_core.model.learning import LearningStats
 from grove_core.stats.decay import DecayRule, DecayState, assess_decay
 
 NOW = datetime(2030, 6, 1, 12, tzinfo=UTC)

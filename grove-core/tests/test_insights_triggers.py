@@ -6,6 +6,7 @@ from itertools import count
 import pytest
 
 from grove_core.cli.main import COMMANDS
+from grove_core.model.learning import LearningStats, Share
 from grove_core.model.statistics import (
     CrossPollination,
     Edges,
@@ -19,7 +20,6 @@ from grove_core.model.statistics import (
     UsageStats,
     WriteGateStats,
 )
-from grove_core.model.usage import LearningStats, Share
 from grove_core.stats.insights import TRIGGERS, insights_of
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)

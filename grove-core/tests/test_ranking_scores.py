@@ -8,8 +8,7 @@ from core_worlds import NOW, a_learning
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.model.learning import Confidence
-from grove_core.model.usage import LearningStats
+from grove_core.model.learning import Confidence, LearningStats
 from grove_core.retrieval.ranking import (
     BOOST_FLOOR,
     PRIOR_BY_CONFIDENCE,

@@ -23,9 +23,8 @@ from grove_core.model.events import (
     Skip,
     Surfaced,
 )
-from grove_core.model.learning import LearningStatus
+from grove_core.model.learning import LearningStats, LearningStatus, Share
 from grove_core.model.statistics import Edges, ReflectionStats, SkipMiss
-from grove_core.model.usage import LearningStats, Share
 from grove_core.stats.cache import Numbers
 from grove_core.stats.lines import EventLine, read_lines
 from grove_core.storage.cache import Cache

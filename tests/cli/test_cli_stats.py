@@ -11,7 +11,7 @@ import statistics_examples as examples
 from rich.cells import cell_len  # noqa: TID253 - no hook runs this
 from rich.console import Console  # noqa: TID253 - no hook runs this
 
-from grove_core.model.usage import Share
+from grove_core.model.learning import Share
 from grove_core.report.dashboard import print_dashboard
 from grove_core.report.page import html_page
 from grove_core.report.text import Trend, percent, share_of, trend_of

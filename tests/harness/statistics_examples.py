@@ -2,7 +2,14 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-from grove_core.model.learning import Category, Criterion, Learning, LearningStatus
+from grove_core.model.learning import (
+    Category,
+    Criterion,
+    Learning,
+    LearningStats,
+    LearningStatus,
+    Share,
+)
 from grove_core.model.statistics import (
     CrossPollination,
     Edges,
@@ -21,7 +28,6 @@ from grove_core.model.statistics import (
     WeekStats,
     WriteGateStats,
 )
-from grove_core.model.usage import LearningStats, Share
 from grove_core.report.page import ReadableLearning
 
 NOW = datetime(2030, 6, 14, 9, 30, tzinfo=UTC)

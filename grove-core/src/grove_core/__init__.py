@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from grove_core.model.learning import LearningStatus as LearningStatus
     from grove_core.model.learning import Rejection as Rejection
     from grove_core.model.learning import Scope as Scope
+    from grove_core.model.learning import Share as Share
     from grove_core.model.memory import Capability as Capability
     from grove_core.model.memory import Changes as Changes
     from grove_core.model.memory import Detection as Detection
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from grove_core.model.ticket import TicketClose as TicketClose
     from grove_core.model.ticket import ToolCall as ToolCall
     from grove_core.model.ticket import ToolResult as ToolResult
-    from grove_core.model.usage import Share as Share
     from grove_core.model.value import TRUSTED_ALONE as TRUSTED_ALONE
     from grove_core.model.value import TRUSTED_ONLY as TRUSTED_ONLY
     from grove_core.model.value import USER_ONLY as USER_ONLY
@@ -104,14 +104,13 @@ _PUBLIC = {
     "identifiers": "check_storable is_learning_id",
     "model.gate": "Gate GateStatus",
     "model.learning": (
-        "Candidate Category Confidence Criterion Learning LearningStatus Rejection Scope"
+        "Candidate Category Confidence Criterion Learning LearningStatus Rejection Scope Share"
     ),
     "model.memory": (
         "Capability Changes Detection Filters Health Hit Query Receipt ReceiptStatus "
         "StorageLayout Synchronised"
     ),
     "model.session": "Session",
-    "model.usage": "Share",
     "model.ticket": "Confirmation Ticket TicketClose ToolCall ToolResult",
     "storage.trust": "TrustRequest",
     "model.value": "TRUSTED_ALONE TRUSTED_ONLY USER_ONLY",

@@ -12,9 +12,8 @@ from attrs import evolve
 from grove_core.errors import StorageError
 from grove_core.memory.backends import FoundLearning, OpenBackend
 from grove_core.memory.library import LIST_SECONDS, READ_SECONDS, MemoryLibrary
-from grove_core.model.learning import LearningStatus
+from grove_core.model.learning import LearningStats, LearningStatus
 from grove_core.model.memory import Capability, Filters, Hit, Query
-from grove_core.model.usage import LearningStats
 from grove_core.plugins.descriptors import Area
 from grove_core.retrieval import RetrievalEngine
 from grove_core.retrieval.index import LearningIndex

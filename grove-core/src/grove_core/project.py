@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from grove_core.memory.library import MemoryLibrary
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
+    from grove_core.model.learning import LearningStats
     from grove_core.model.statistics import Statistics
-    from grove_core.model.usage import LearningStats
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
     from grove_core.plugins.discovery import PluginProblem
     from grove_core.plugins.manager import Contribution, Plugins

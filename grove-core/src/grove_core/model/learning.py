@@ -1,4 +1,4 @@
-"""Learnings, the candidates they come from, and what became of a candidate."""
+"""Learnings, the candidates they come from, what became of a candidate, and how learnings fare."""
 
 from datetime import datetime
 from enum import Enum
@@ -16,6 +16,9 @@ TAGS_MAX: Final = 10
 TAG_LENGTH_MAX: Final = 50
 CONTEXT_FILES_MAX: Final = 50
 PATH_LENGTH_MAX: Final = 500
+
+# The two-sided 95 % quantile of the normal distribution.
+_QUANTILE: Final = 1.959964
 
 
 class Category(Enum):
@@ -206,3 +209,67 @@ class RejectedCandidate(Value):
     tags: tuple[str, ...]
     stage: Stage
     rejection: Rejection
+
+
+class Share(NamedTuple):
+    """How many of how many.
+
+    Attributes:
+        count: How many, at most ``total``.
+        total: Of how many.
+    """
+
+    count: int = 0  # type: ignore[assignment]  # a tuple's own count is of no use here
+    total: int = 0
+
+    @property
+    def rate(self) -> float | None:
+        """The share, 0 to 1; ``None`` of nothing."""
+        return self.count / self.total if self.total else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the underlying rate, 0 to 1; ``None`` of nothing.
+
+        The score interval of E. B. Wilson (1927), Journal of the American Statistical Association
+        22, 209-212, which holds for few observations and for shares near 0 and 1 as well.
+        """
+        if not self.total:
+            return None
+        share, square = self.count / self.total, _QUANTILE * _QUANTILE
+        spread = share * (1 - share) / self.total + square / (4 * self.total * self.total)
+        divisor = 1 + square / self.total
+        middle = (share + square / (2 * self.total)) / divisor
+        half = _QUANTILE * spread**0.5 / divisor
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+
+class LearningStats(NamedTuple):
+    """How one learning has fared."""
+
+    learning_id: str
+    surfaced: int = 0
+    referenced: int = 0
+    dismissed: int = 0
+    corrected: int = 0
+    last_surfaced: datetime | None = None
+    last_referenced: datetime | None = None
+    last_restored: datetime | None = None
+    referencing_tickets: int = 0
+    useful_ratings: int = 0
+    useless_ratings: int = 0
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Used over shown, 0 to 1; ``None`` when it was never shown."""
+        return self.hits.rate
+
+    @property
+    def hits(self) -> Share:
+        """Used of shown; it may be used without being shown, after a search."""
+        return Share(min(self.referenced, self.surfaced), self.surfaced)
+
+    @property
+    def rated_useful(self) -> Share:
+        """Ratings that call it useful, of all its ratings."""
+        return Share(self.useful_ratings, self.useful_ratings + self.useless_ratings)

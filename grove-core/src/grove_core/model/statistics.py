@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
-from grove_core.model.usage import LearningStats, Share
+from grove_core.model.learning import LearningStats, Share
 
 
 class LearningRecord(NamedTuple):

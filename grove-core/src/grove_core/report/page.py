@@ -12,9 +12,8 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from grove_core.model.events import Archived, Corrected, Rated, Referenced, Restored, StatsEvent
-from grove_core.model.learning import Learning, LearningStatus
+from grove_core.model.learning import Learning, LearningStats, LearningStatus
 from grove_core.model.statistics import Insight, Statistics
-from grove_core.model.usage import LearningStats
 from grove_core.project import Project
 from grove_core.report.sections import sections
 from grove_core.report.text import period_of, summary_of

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
+from grove_core.model.learning import Share
 from grove_core.model.statistics import GroupStats, Insight, Statistics
-from grove_core.model.usage import Share
 from grove_core.quotation import shown_name
 from grove_core.report.text import (
     ARROWS,

@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Final
 
+from grove_core.model.learning import Share
 from grove_core.model.statistics import CrossPollination, LogFault, Statistics
-from grove_core.model.usage import Share
 from grove_core.quotation import shown_name
 from grove_core.text import clean_line, counted
 

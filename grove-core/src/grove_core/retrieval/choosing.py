@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from grove_core.model.usage import LearningStats
+from grove_core.model.learning import LearningStats
 from grove_core.retrieval import RetrievalStrategy
 from grove_core.retrieval.ranking import FLOOR, RECENCY_WEIGHT, Ranked
 from grove_core.retrieval.terms import Entry, IndexedText, file_keys, tag_keys

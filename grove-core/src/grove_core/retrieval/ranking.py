@@ -5,7 +5,7 @@ from datetime import datetime
 from math import exp, log
 from typing import Any, Final, NamedTuple
 
-from grove_core.model.usage import LearningStats
+from grove_core.model.learning import LearningStats
 from grove_core.retrieval.terms import Entry, IndexedText, QueryTerms
 from grove_core.stats.decay import verification
 from grove_core.stats.lines import instant

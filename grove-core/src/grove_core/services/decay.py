@@ -21,7 +21,7 @@ from grove_core.storage.hidden import HIDDEN_MAX, read_decay_run, write_decay_ru
 
 if TYPE_CHECKING:
     from grove_core.memory.backends import FoundLearning
-    from grove_core.model.usage import LearningStats
+    from grove_core.model.learning import LearningStats
 
 _INTERVAL: Final = timedelta(days=1)
 # With less left of the hook's time, nothing is begun: a start that is late says nothing at all.

@@ -9,9 +9,15 @@ from attrs import evolve
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import Corrected, Rated, Referenced, StatsEvent
-from grove_core.model.learning import Candidate, Category, LearningStatus, Scope
+from grove_core.model.learning import (
+    Candidate,
+    Category,
+    LearningStats,
+    LearningStatus,
+    Scope,
+    Share,
+)
 from grove_core.model.session import EventType, InjectionOutcome, Session
-from grove_core.model.usage import LearningStats, Share
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.reflection.submission import Reference

@@ -20,9 +20,15 @@ from grove_core.model.events import (
     Restored,
     StatsEvent,
 )
-from grove_core.model.learning import Candidate, Learning, LearningStatus, Stage, about
+from grove_core.model.learning import (
+    Candidate,
+    Learning,
+    LearningStats,
+    LearningStatus,
+    Stage,
+    about,
+)
 from grove_core.model.memory import Filters, Query
-from grove_core.model.usage import LearningStats
 from grove_core.model.value import frozen
 from grove_core.project import Project
 from grove_core.quotation import Foreign, shown_name

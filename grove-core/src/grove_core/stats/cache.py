@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from grove_core.model.usage import LearningStats
+from grove_core.model.learning import LearningStats
 from grove_core.stats.fold import fold
 from grove_core.stats.lines import instant, microseconds
 from grove_core.storage.cache import Cache, CachedPart, places, portions

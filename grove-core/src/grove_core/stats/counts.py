@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
+from grove_core.model.learning import LearningStats, Share
 from grove_core.model.statistics import (
     CrossPollination,
     Edges,
@@ -25,7 +26,6 @@ from grove_core.model.statistics import (
     WeekStats,
     WriteGateStats,
 )
-from grove_core.model.usage import LearningStats, Share
 from grove_core.stats.cache import USAGE, Numbers, stats_of
 from grove_core.stats.decay import DecayRule, assess_decay, stale_days
 from grove_core.stats.fold import CHANGED_FROM, DERIVED, MICROSECONDS_A_DAY, MISSES, MOST_LISTED

@@ -5,7 +5,7 @@ from enum import Enum
 from math import ceil, floor
 from typing import Final, NamedTuple
 
-from grove_core.model.usage import LearningStats
+from grove_core.model.learning import LearningStats
 from grove_core.text import counted
 
 # Shown so often and never used, a learning no longer becomes younger by being shown.

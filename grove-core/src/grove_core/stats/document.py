@@ -5,6 +5,7 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from grove_core.clock import format_instant
+from grove_core.model.learning import Share
 from grove_core.model.statistics import (
     GroupStats,
     Insight,
@@ -12,7 +13,6 @@ from grove_core.model.statistics import (
     Statistics,
     WriteGateStats,
 )
-from grove_core.model.usage import Share
 
 DOCUMENT_VERSION: Final = 1
 _MOST_LISTED: Final = 50

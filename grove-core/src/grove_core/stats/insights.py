@@ -6,8 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from grove_core.model.learning import LearningStats, Share
 from grove_core.model.statistics import GroupStats, Insight, LearningRecord, Statistics
-from grove_core.model.usage import LearningStats, Share
 from grove_core.text import counted
 
 _MOST_NAMED: Final = 5

@@ -30,7 +30,7 @@ from grove_core.plugins.discovery import (
 from grove_core.plugins.hookspecs import GROVE_API
 from grove_core.plugins.limits import TimeLimits
 from grove_core.plugins.manager import Plugins, import_target
-from grove_core.testing.calls import HOSTILE_INPUTS, HOSTILE_TEXTS, shell_call
+from grove_core.testing.rules.tickets import HOSTILE_INPUTS, HOSTILE_TEXTS, shell_call
 from grove_core.testing.samples import FIRST_INSTANT, example_learning
 from grove_core.testing.watching import untouched
 
