@@ -1,10 +1,17 @@
 """Where grove finds its own directory and the project's root."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from grove_core.storage.paths import ProjectPaths, grove_home, project_key, project_root
+from grove_core.storage.paths import (
+    ProjectPaths,
+    foreign_directory,
+    grove_home,
+    project_key,
+    project_root,
+)
 
 
 @pytest.fixture
@@ -51,6 +58,23 @@ def test_where_the_root_of_a_project_is(tmp_path, home, there, start, root):
     (tmp_path / "link").symlink_to(tmp_path / start)
     for begin in (tmp_path / start, tmp_path / "link"):
         assert project_root(begin, home) == tmp_path / root
+
+
+def test_a_grove_of_another_user_is_none(tmp_path, home, monkeypatch):
+    shared, start = make(tmp_path / "shared" / ".grove"), make(tmp_path / "shared" / "work")
+    if os.geteuid() == 0:
+        os.chown(shared, 65534, 65534)
+    other = shared.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: other + 1)
+    assert project_root(start, home) == start
+    assert foreign_directory(start, start) == shared
+    assert not ProjectPaths(shared.parent, home).initialised
+    monkeypatch.setenv("SUDO_UID", str(other))
+    assert project_root(start, home) == shared.parent
+    assert foreign_directory(start, shared.parent) is None
+    monkeypatch.delenv("SUDO_UID")
+    make(start / ".git")
+    assert foreign_directory(start, start) is None
 
 
 @pytest.mark.parametrize(

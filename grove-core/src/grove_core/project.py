@@ -19,7 +19,13 @@ from grove_core.model.memory import StorageLayout
 from grove_core.model.session import Session
 from grove_core.prefilter import Prefilter
 from grove_core.storage.diagnostics import Diagnostics
-from grove_core.storage.paths import Paths, ProjectPaths, grove_home, project_root
+from grove_core.storage.paths import (
+    Paths,
+    ProjectPaths,
+    foreign_directory,
+    grove_home,
+    project_root,
+)
 from grove_core.storage.sessions import Parsed, SessionStore
 
 if TYPE_CHECKING:
@@ -124,6 +130,12 @@ class Project:
     def project_cache(self) -> Path:
         """The directory of files derived from this project."""
         return self.paths.cache / self.files.key
+
+    @property
+    def foreign_notice(self) -> str:
+        """What to say of a ``.grove`` of another user's here; empty when there is none."""
+        foreign = foreign_directory(self.start, self.root)
+        return f"{foreign} belongs to another user, so it is not used" if foreign else ""
 
     @cached_property
     def outbox(self) -> "Outbox":

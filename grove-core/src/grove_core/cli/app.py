@@ -57,6 +57,8 @@ def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
         try:
             invocation = _invocation(ctx)
             problems = invocation.project.problems
+            if foreign := invocation.project.foreign_notice:
+                click.echo(f"grove: {foreign}", err=True)
             if ended_sessions(os.fspath(invocation.project.paths.home)):
                 from grove_core.services.sessions import finish_ends
 

@@ -50,6 +50,8 @@ def handle(project: "Project", call: HookInput) -> Answer:
         return SILENCE
     for problem in project.loaded_config.problems:
         project.diagnostics.log("warning", f"configuration: {problem}", session=call.session_id)
+    if foreign := project.foreign_notice:
+        project.diagnostics.log("warning", foreign, session=call.session_id)
     finish_ends(project)
     session = _open(project, call)
     OpenSessions(project).add(session.id)

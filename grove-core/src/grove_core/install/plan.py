@@ -177,6 +177,8 @@ def _naming(path: Path) -> Iterator[None]:
 
 def plan_for(project: Project, options: InitOptions, program: str | None) -> Plan:
     """Plan everything; nothing is written."""
+    if project.foreign_notice:
+        raise StorageError(f"{project.foreign_notice}; ask its owner, or move it away")
     plan = Plan(project, own=list(_project_files(project)))
     plan.notes += clone.swallowed(project.root)
     if outer := outer_project(project.root, project.paths.home):

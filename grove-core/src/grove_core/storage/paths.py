@@ -63,9 +63,24 @@ def outer_project(root: Path, home: Path) -> Path | None:
     return next((one for one in root.parents if _is_grove_directory(one / _GROVE, home)), None)
 
 
+def foreign_directory(start: Path, root: Path) -> Path | None:
+    """Find the ``.grove`` that would be the project's if somebody else had not made it."""
+    inside = root != start or os.path.lexists(root / _GIT) or os.path.isdir(root / _GROVE)  # noqa: PTH112
+    places = [one for one in (start, *start.parents) if not inside or one.is_relative_to(root)]
+    found = (one / _GROVE for one in places)
+    return next((one for one in found if os.path.isdir(one) and _is_foreign(one)), None)  # noqa: PTH112
+
+
+def _is_foreign(path: Path) -> bool:
+    """Return whether a file is neither of this user nor of root; git asks the same."""
+    sudo = os.environ.get("SUDO_UID", "")
+    own = {0, os.geteuid(), int(sudo) if sudo.isdecimal() else 0}
+    return not {os.lstat(path).st_uid, os.stat(path).st_uid} <= own  # noqa: PTH116
+
+
 def _is_grove_directory(path: Path, home: Path) -> bool:
     # os.path answers False where pathlib would raise (no permission, name too long).
-    if not os.path.isdir(path):  # noqa: PTH112
+    if not os.path.isdir(path) or _is_foreign(path):  # noqa: PTH112
         return False
     if os.path.exists(home) and os.path.samefile(path, home):  # noqa: PTH110, PTH121 - as above
         return False
