@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from grove_core.model.ticket import TicketClose as TicketClose
     from grove_core.model.ticket import ToolCall as ToolCall
     from grove_core.model.ticket import ToolResult as ToolResult
+    from grove_core.model.value import PROJECT_ADDS as PROJECT_ADDS
     from grove_core.model.value import TRUSTED_ALONE as TRUSTED_ALONE
     from grove_core.model.value import TRUSTED_ONLY as TRUSTED_ONLY
     from grove_core.model.value import USER_ONLY as USER_ONLY
@@ -113,7 +114,7 @@ _PUBLIC = {
     "model.session": "Session",
     "model.ticket": "Confirmation Ticket TicketClose ToolCall ToolResult",
     "storage.trust": "TrustRequest",
-    "model.value": "TRUSTED_ALONE TRUSTED_ONLY USER_ONLY",
+    "model.value": "PROJECT_ADDS TRUSTED_ALONE TRUSTED_ONLY USER_ONLY",
     "plugins.descriptors": (
         "Area BackendContext BackendSpec CloseMatcher CommandReader CommandSpec Discovered "
         "EnabledWhen EveryCapability Freshness HealthCheck MemoryBackend "

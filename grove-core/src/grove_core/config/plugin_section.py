@@ -21,7 +21,7 @@ from grove_core.config.schema import (
     setting_of,
     unknown_key,
 )
-from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
+from grove_core.model.value import PROJECT_ADDS, TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
 from grove_core.text import escape_invisible
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ class PluginSection:
             apart = sorted((self._together - self._asked_together) & own.keys())
             wrong |= dict.fromkeys(apart, _NOT_BESIDE)
             found = {key: value for key, value in found.items() if key not in apart}
+        added = [key for key in self._marked(PROJECT_ADDS) if key in own and key in found]
+        found |= {key: _together(own[key], found[key]) for key in added}
         return found, [self._problem(key, message) for key, message in wrong.items()]
 
     @cached_property
@@ -147,6 +149,13 @@ class PluginSection:
     def _is_asked(self, key: str) -> bool:
         """Return whether a project's file says something else of a key than the user's own does."""
         return key in self.said and (key not in self.own or self.said[key] != self.own[key])
+
+
+def _together(own: Any, said: Any) -> Any:  # noqa: ANN401 - values of any file
+    """Put together what the user says and what the project adds."""
+    if isinstance(own, list) and isinstance(said, list):
+        return own + [one for one in said if one not in own]
+    return own or (said if isinstance(own, bool) else own)
 
 
 def default_settings(kind: type) -> tuple[object | None, list[ConfigProblem]]:

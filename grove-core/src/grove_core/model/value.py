@@ -19,6 +19,10 @@ TRUSTED_ALONE = {"grove_trusted_only": "alone"}
 """The same of a field that means the same whatever the others say, such as a name: it counts beside
 what the user has set, and whether or not others have been agreed to."""
 
+PROJECT_ADDS = {"grove_project_adds": True}
+"""Metadata of a field of a plugin's settings class that a project may strengthen and not weaken: of
+lists both count, of flags the one that is set, and of anything else what the user has said."""
+
 
 class Value:
     """Equality, hash and representation of a frozen attrs class."""

@@ -71,6 +71,7 @@ class GateAnswer(Value):
         block: Why the agent may not stop; empty lets it. Only for the two kinds of stops.
         deny: Why a tool call may not run; empty has no opinion. Only before a tool call.
         context: Text for the agent, with a prompt.
+        warning: What the user should know, for grove's log.
         trace: Lines for the session's trace.
     """
 
@@ -80,6 +81,7 @@ class GateAnswer(Value):
     block: str = field(default="", validator=TEXT)
     deny: str = field(default="", validator=TEXT)
     context: str = field(default="", validator=TEXT)
+    warning: str = field(default="", validator=TEXT)
     trace: tuple[str, ...] = field(default=(), validator=TEXTS)
 
 

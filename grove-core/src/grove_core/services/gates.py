@@ -60,39 +60,53 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
         return Asked()
     told = _told(project, call, session, gates, tuple(closes))
     answers: list[GateAnswer] = []
-    echoes: list[bool] = []
+    is_echo = False
 
     def change(stored: Session) -> SessionUpdate:
-        answers.clear()
-        stops, is_new = stored.stops, True
+        nonlocal is_echo
+        stops = stored.stops
         if call.event is HookEvent.STOP:
             stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id, project.now)
-        echoes[:] = [not is_new]
-        if not is_new:
+            is_echo = not is_new
+        if is_echo:
             return SessionUpdate(stored, if_different=True)
-        states, trace = dict(stored.gates), list[TraceEvent]()
-        for one in gates:
-            answer = _answer(project, one, told, states.get(one.name, {}))
-            if answer is None:
-                continue
-            answers.append(answer)
-            states[one.name] = answer.state
-            trace += _trace(project, one.name, call.event, answer)
-            if answer.block or answer.deny:
-                break
+        given = _answers(project, gates, told, stored.gates)
+        answers[:] = given.values()
+        states = {**stored.gates, **{name: one.state for name, one in given.items()}}
         kept = {name: state for name, state in states.items() if state}
+        trace = [note for name in given for note in _trace(project, name, told[0], given[name])]
         return SessionUpdate(evolve(stored, gates=kept, stops=stops), (), trace, not trace)
 
     update_session(project, session, change, cause="plugin_gate")
-    block = next((one.block for one in answers if one.block), "")
+    for warning in (one.warning for one in answers if one.warning):
+        project.diagnostics.log("warning", warning, session=call.session_id)
+    # Only the last one that was asked may have held the agent.
+    block = "".join(one.block for one in answers)
     if block and session.gate.status.reflection_pending:
         block += f"\nAfter that grove asks what there is to learn: {closed_work(session.gate)}."
     return Asked(
         block=block[:CONTEXT_LIMIT],
-        deny=next((one.deny for one in answers if one.deny), "")[:CONTEXT_LIMIT],
+        deny="".join(one.deny for one in answers)[:CONTEXT_LIMIT],
         context="\n\n".join(one.context for one in answers if one.context)[:CONTEXT_LIMIT],
-        is_echo=any(echoes),
+        is_echo=is_echo,
     )
+
+
+def _answers(
+    project: "Project",
+    gates: Iterable[OpenGate],
+    told: tuple[HookEvent, GateCall],
+    states: Mapping[str, Mapping[str, Any]],
+) -> dict[str, GateAnswer]:
+    """Ask one after the other; one that was not asked counts nothing."""
+    answers: dict[str, GateAnswer] = {}
+    for one in gates:
+        answer = _answer(project, one, told, states.get(one.name, {}))
+        if answer is not None:
+            answers[one.name] = answer
+            if answer.block or answer.deny:
+                break
+    return answers
 
 
 def _answer(

@@ -1,0 +1,92 @@
+"""Which tool calls need an approval: ``Bash:gh issue close*``, ``mcp__tissue__*``, ``Edit``."""
+
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from attrs import frozen
+
+from grove_core import GateCall
+
+_UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
+_SEEN_ANYWAY: Final = ("Bash", "TaskUpdate", "TodoWrite")
+"""What grove's hooks are registered for whatever gates want; and ``mcp__*``."""
+
+
+@frozen
+class Pattern:
+    """A pattern: the tool's name, and what stands behind ``Bash:``."""
+
+    text: str
+
+    @property
+    def tool(self) -> str:
+        """The pattern of the tool's name."""
+        return self.text.partition(":")[0].strip()
+
+    @property
+    def command(self) -> str:
+        """The pattern of a simple command; empty where any call of the tool counts."""
+        return " ".join(self.text.partition(":")[2].split())
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether a call could match at all."""
+        is_name = re.fullmatch(r"[\w*?-]+", self.tool) is not None
+        return is_name and (bool(self.command) or ":" not in self.text)
+
+    @property
+    def literal(self) -> str:
+        """The words without which no call matches; empty where none is sure."""
+        plain: list[str] = []
+        for word in (self.command or self.tool).split():
+            if not _PLAIN.fullmatch(word):
+                break
+            plain.append(word)
+        return " ".join(plain)
+
+    def matches(self, call: GateCall) -> bool:
+        """Return whether a call needs an approval."""
+        if call.tool is None or not fnmatchcase(call.tool.name, self.tool):
+            return False
+        if not self.command:
+            return True
+        return any(
+            fnmatchcase(text, self.command) for words in call.commands for text in _spelled(words)
+        )
+
+
+def _spelled(words: Sequence[str | None]) -> set[str]:
+    """Spell a command as it is, and without options, with and without a value for each."""
+    known = [_UNKNOWN if word is None else word for word in words]
+    if not known:
+        return set()
+    known[0] = known[0].rpartition("/")[2]
+    bare = [known[0], *_without_options(known[1:], takes_value=False)]
+    valued = [known[0], *_without_options(known[1:], takes_value=True)]
+    return {" ".join(each) for each in (known, bare, valued)}
+
+
+def _without_options(words: Iterable[str], *, takes_value: bool) -> list[str]:
+    kept: list[str] = []
+    skips = False
+    for word in words:
+        if word.startswith("-") and len(word) > 1:
+            skips = takes_value and "=" not in word
+        elif skips:
+            skips = False
+        else:
+            kept.append(word)
+    return kept
+
+
+def tools_to_register(patterns: Iterable[Pattern]) -> tuple[str, ...]:
+    """Name the tools that the client must call grove's hook for besides, as its matchers do."""
+    names = dict.fromkeys(one.tool for one in patterns)
+    return tuple(
+        name.replace("*", ".*").replace("?", ".")
+        for name in names
+        if name not in _SEEN_ANYWAY and not name.startswith("mcp__")
+    )
