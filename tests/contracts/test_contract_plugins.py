@@ -34,5 +34,6 @@ def test_all_of_ours_are_here():
         "grove-backend-postgres",
         "grove-backend-totalrecall",
         "grove-eval",
+        "grove-review",
         "grove-tickets",
     }

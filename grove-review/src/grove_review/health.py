@@ -19,7 +19,8 @@ def check(context: ProjectContext) -> Health:
             detail=f"gates.review.tools can never match: {', '.join(wrong)}",
             fix="Write a tool's name, or Bash: and a command, such as 'Bash:gh pr merge*'",
         )
-    if not any(_is_there(name, context) for name in settings.reviewers):
+    is_asked_for = settings.mode is Mode.ALWAYS or settings.closes or bool(settings.tools)
+    if is_asked_for and not any(_is_there(name, context) for name in settings.reviewers):
         return Health(
             ok=False,
             detail=f"no reviewer is installed here: {', '.join(settings.reviewers)}",

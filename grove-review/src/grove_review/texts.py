@@ -53,7 +53,7 @@ def filled(template: str, call: GateCall, cycle: Cycle, reviewers: Sequence[str]
     }
     for name, text in places.items():
         template = template.replace(f"{{{{{name}}}}}", text)
-    return template.strip()
+    return "\n".join(line for line in template.splitlines() if line.strip())
 
 
 def _previous(cycle: Cycle) -> str:

@@ -8,12 +8,18 @@ hypothesis. Each is loaded when it is first used. Fixtures for tests of plugins 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from grove_core.testing.contracts import BackendContract, PluginContract, TicketContract
+    from grove_core.testing.contracts import (
+        BackendContract,
+        GateContract,
+        PluginContract,
+        TicketContract,
+    )
     from grove_core.testing.fakes import InMemoryBackend, InMemoryStorage
     from grove_core.testing.samples import learnings
 
 _MODULE_OF_NAME = {
     "BackendContract": "contracts",
+    "GateContract": "contracts",
     "InMemoryBackend": "fakes",
     "InMemoryStorage": "fakes",
     "PluginContract": "contracts",
@@ -23,6 +29,7 @@ _MODULE_OF_NAME = {
 
 __all__ = [
     "BackendContract",
+    "GateContract",
     "InMemoryBackend",
     "InMemoryStorage",
     "PluginContract",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from grove_core.testing.rules.gates import GateRules
 from grove_core.testing.rules.news import ChangesRules, FilesRules, SynchronisingRules
 from grove_core.testing.rules.plugins import PluginRules
 from grove_core.testing.rules.reading import Opener
@@ -88,6 +89,21 @@ class TicketContract(DetectingRules, MatchingRules, ConfirmingRules):
             close, in order; ``None`` stands for one that only the running shell knows.
         leaves: Shell texts and calls that close nothing, though they look alike.
         files: What lies in a project that uses the system: texts, by paths relative to its root.
+    """
+
+
+class GateContract(GateRules):
+    """What every gate must do; a plugin's tests subclass it and name its module.
+
+    ::
+
+        class TestGate(GateContract):
+            plugin = "grove_acme"
+
+    Attributes:
+        plugin: The module, or another object, that implements ``grove_gates``.
+        gate_settings: The section that the gate is opened with; by default an empty one. It has to
+            switch the gate on.
     """
 
 

@@ -94,6 +94,7 @@ class PluginRules:
         """A settings class is an attrs class that can be made of an empty section."""
         plugins, _ = self.loaded()
         offers: list[Any] = [*plugins.ticket_probes(), *plugins.memory_backends()]
+        offers += plugins.gates()
         kinds = [one.value.settings for one in offers if one.value.settings is not None]
         for kind in self._some(kinds, "settings"):
             assert has(kind)
