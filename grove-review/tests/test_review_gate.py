@@ -360,6 +360,8 @@ def test_messages_are_drawn_by_weight_and_stay_the_same_in_a_review():
 
 def test_a_block_names_the_tickets():
     gate = ReviewGate(ReviewSettings(), {"default": "{{tickets}} by {{reviewer}}"})
-    call = GateCall(session_id=SESSION, prompt="#review", tickets=(Ticket("ab-1", "tk"),))
+    call = GateCall(
+        session_id=SESSION, prompt="#review", tickets=(Ticket(ticket_id="ab-1", source="tk"),)
+    )
     state = gate.on_prompt(call, {}, NOW).state
     assert gate.on_stop(evolve(call, prompt=""), state, NOW).block == "ab-1 by grove:reviewer"

@@ -7,14 +7,12 @@ from grove_core import (
     CommandSpec,
     GateSpec,
     HealthCheck,
-    Insight,
     Learning,
     PluginGate,
     ProjectContext,
     Receipt,
     ReflectionContext,
     Rejection,
-    Statistics,
     hookimpl,
 )
 from grove_review.settings import NAME, ReviewSettings
@@ -65,12 +63,3 @@ def grove_learning_written(learning: Learning, receipt: Receipt) -> None:
 
     del receipt
     note_learning(learning)
-
-
-@hookimpl
-def grove_insights(statistics: Statistics) -> Sequence[Insight]:
-    """Tell how reviews went."""
-    from grove_review.lessons import insights
-
-    del statistics
-    return insights()

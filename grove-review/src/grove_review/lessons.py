@@ -1,7 +1,7 @@
-"""Where reviews and learnings meet: the order of both, and what the numbers tell."""
+"""Where reviews and learnings meet: the order of both, and what came of issues."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 from attrs import evolve
 
@@ -9,18 +9,12 @@ from grove_core import (
     GateAnswer,
     GateSessions,
     GroveError,
-    Insight,
     Learning,
     ReflectionContext,
     Rejection,
 )
-from grove_review.outcomes import outcomes_of, past_reviews
 from grove_review.settings import NAME
 from grove_review.state import read, write
-
-_ENOUGH: Final = 10
-"""Fewer reviews tell nothing."""
-_OFTEN: Final = 0.3
 
 
 def objection(context: ReflectionContext) -> Rejection | None:
@@ -57,24 +51,3 @@ def note_learning(learning: Learning) -> None:
         return GateAnswer(state=write(evolve(state, past=noted)))
 
     sessions.update(session, change)
-
-
-def insights() -> Sequence[Insight]:
-    """Tell how reviews went, once there are enough of them."""
-    past = past_reviews(GateSessions(NAME))
-    if len(past) < _ENOUGH:
-        return []
-    outcomes = outcomes_of(past)
-    given_up = outcomes["given up"]
-    found = outcomes["issues found"]
-    evidence = {name: share.count for name, share in outcomes.items()} | {"reviews": len(past)}
-    if (given_up.rate or 0) > _OFTEN:
-        advice = "Look whether the reviewer agent can be started at all: `grove doctor`."
-    else:
-        advice = "`grove reviewer stats` shows more."
-    message = (
-        f"{found.count} of {found.total} reviews found something;"
-        f" {given_up.count} were asked for in vain."
-    )
-    kind = "reviews"
-    return [Insight(kind=kind, message=message, suggestion=advice, evidence=evidence, priority=3)]
