@@ -30,7 +30,12 @@ SERVE = PLUGIN / "bin" / "grove-serve"
 SHIM = PLUGIN / "bin" / "grove"
 INSTALLER = PLUGIN / "install.sh"
 SKILLS = sorted(PLUGIN.glob("skills/*/SKILL.md"))
-TEXTS = [*SKILLS, PLUGIN / "rules" / "compound-gate.md", PLUGIN / "README.md"]
+TEXTS = [
+    *SKILLS,
+    PLUGIN / "agents" / "reviewer.md",
+    PLUGIN / "rules" / "compound-gate.md",
+    PLUGIN / "README.md",
+]
 SHELLS = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]
 # Unlike a checkout's, its path holds no space, so that it can stand in the first line of a script.
 PYTHON = Path(sys.executable).resolve()
@@ -42,6 +47,7 @@ TOOLS_OF_AGENT = ("reflect", "skip", "search", "ref", "observe")
 COMMANDS = {
     "SessionStart": ("session-start", 15),
     "Stop": ("stop", 50),  # after the server's 20 s, and its own 20 s if that has died
+    "SubagentStop": ("subagent-stop", 25),
     "SessionEnd": ("session-end", 3),
 }
 # event: matchers
@@ -80,7 +86,8 @@ def test_commands_are_registered_for_what_no_server_can_answer_and_below_it_at_s
     for event, groups in hooks_of("hooks.json").items():
         (group,) = groups
         (hook,) = group["hooks"]
-        assert set(group) == {"hooks"}
+        # Only a reviewer's stop concerns a gate, so that nobody else pays for it.
+        assert group.get("matcher") == ("grove:reviewer" if event == "SubagentStop" else None)
         assert hook["type"] == "command"
         # In shell form: other clients read this file and drop `args`.
         assert set(hook) == {"type", "command", "timeout"}
@@ -88,7 +95,7 @@ def test_commands_are_registered_for_what_no_server_can_answer_and_below_it_at_s
         assert launcher == '"${CLAUDE_PLUGIN_ROOT}/bin/grove-hook"'
         found[event] = (argument, hook["timeout"])
     assert found == COMMANDS
-    assert {*COMMANDS, *BY_SERVER} == {slot.name for slot in SLOTS}
+    assert {*COMMANDS, *BY_SERVER} == {*(slot.name for slot in SLOTS), "SubagentStop"}
 
 
 def test_the_servers_hooks_are_as_the_program_reads_them():
@@ -110,7 +117,10 @@ def test_a_project_with_a_server_of_its_own_has_the_same_hooks():
     for groups in json.loads(both):
         for event, found in groups.items():
             expected[event] = [*expected.get(event, []), *found]
-    assert hook_groups_with_server("/opt/grove") == expected
+    assert (
+        hook_groups_with_server("/opt/grove") | {"SubagentStop": expected["SubagentStop"]}
+        == expected
+    )
 
 
 def write_program(program, text):
@@ -266,9 +276,9 @@ def test_installer_says_and_runs_the_first_installer_there_is(tmp_path, call):
 
 
 def test_all_skills_are_there_and_described():
-    names = ["add", "observe", "ref", "reflect", "review", "search", "skip", "status"]
+    names = ["add", "observe", "ref", "reflect", "review", "reviewer", "search", "skip", "status"]
     assert [path.parent.name for path in SKILLS] == names
-    assert set(names) <= set(COMMANDS_OF_GROVE)
+    assert set(names) - {"reviewer"} <= set(COMMANDS_OF_GROVE)
     for skill in SKILLS:
         head = re.match(r"---\n(.*?)\n---\n", skill.read_text(), re.DOTALL).group(1)
         fields = dict(line.split(": ", 1) for line in head.splitlines())
@@ -289,7 +299,9 @@ def test_every_command_that_the_plugin_shows_is_there(world):
     assert len(lines) > 20
     for line in sorted(lines):
         words = shlex.split(line.partition(" -- ")[0])[1:]
-        nested = words[0] == "maintain" and words[1:2] and not words[1].startswith("-")
+        nested = (
+            words[0] in ("maintain", "reviewer") and words[1:2] and not words[1].startswith("-")
+        )
         done = world.grove(*words[: 2 if nested else 1], "--help", COLUMNS="200")
         assert done.code == 0, line
         for option in (word for word in words if word.startswith("--")):

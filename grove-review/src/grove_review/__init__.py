@@ -44,7 +44,7 @@ def grove_health_checks() -> Sequence[HealthCheck]:
     """Offer to look whether reviews can work at all."""
     from grove_review.health import check
 
-    return [HealthCheck(name="review gate", run=check)]
+    return [HealthCheck(name=NAME, run=check)]
 
 
 @hookimpl

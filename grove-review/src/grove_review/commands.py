@@ -121,13 +121,16 @@ def decide(
         if refusal or state.cycle is None:
             return GateAnswer(state=stored, trace=(f"decide refused: {refusal}",))
         by = "user" if is_person or state.cycle.grant is None else state.cycle.grant.agent
+        outcome = ""
         if decision == "COMPLETE":
+            outcome = "approved after issues" if state.cycle.issues else "approved at first look"
             decided = approve(state, by, sessions.now)
         else:
             at = instant(sessions.now)
             found = Issues(summary=summary, message=message, by=by, at=at, opinions=opinions)
             decided = with_issues(state, found)
-        return GateAnswer(state=write(decided), trace=(f"{decision} by {by}: {summary}",))
+        trace = (f"{decision} by {by}: {summary}",)
+        return GateAnswer(state=write(decided), trace=trace, outcome=outcome)
 
     sessions.update(session, change)
     if refusal:

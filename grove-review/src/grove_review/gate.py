@@ -56,6 +56,7 @@ class _Step:
     deny: str = ""
     context: str = ""
     warning: str = ""
+    outcome: str = ""
     trace: tuple[str, ...] = ()
 
     def answer(self) -> GateAnswer:
@@ -66,6 +67,7 @@ class _Step:
             deny=self.deny,
             context=self.context,
             warning=self.warning,
+            outcome=self.outcome,
             trace=self.trace,
         )
 
@@ -109,7 +111,9 @@ class ReviewGate(PluginGate):
         ended = evolve(state, cycle=None, given_up=None)
         if state.cycle is not None:
             ended = ended.with_past(_past(state.cycle, "ended", now, by="user"))
-        return _Step(ended, context=texts.SWITCHED_OFF, trace=("ended by the user",))
+        outcome = "called off" if state.cycle is not None else ""
+        trace = ("called off by the user",)
+        return _Step(ended, context=texts.SWITCHED_OFF, outcome=outcome, trace=trace)
 
     def _opened(
         self, state: State, trigger: str, about: str, call: GateCall, now: datetime
@@ -300,7 +304,8 @@ class ReviewGate(PluginGate):
         given_up = evolve(cycle, attempts=attempts, given_up_at=instant(now))
         past = _past(given_up, "given_up", now)
         after = evolve(state, cycle=None, given_up=given_up).with_past(past)
-        return _Step(after, warning=texts.given_up(cycle), trace=("given up",))
+        warning = texts.given_up(cycle)
+        return _Step(after, warning=warning, outcome="given up", trace=("given up",))
 
     def _resumed(self, state: State, now: datetime) -> State:
         """Hold again, once, what was given up when the pause is over."""

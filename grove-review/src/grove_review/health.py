@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from grove_core import GateSessions, Health, ProjectContext
+from grove_core import Health, ProjectContext
 from grove_review.patterns import Pattern
-from grove_review.settings import NAME, Mode, ReviewSettings
+from grove_review.settings import Mode, ReviewSettings
 
 
 def check(context: ProjectContext) -> Health:
     """Look at the settings and for the reviewers."""
-    settings: ReviewSettings = GateSessions(NAME, context.root).settings or ReviewSettings()
+    settings: ReviewSettings = context.settings or ReviewSettings()
     if settings.mode is Mode.NEVER:
         return Health(ok=True, detail="reviews are switched off")
     wrong = [one for one in settings.tools if not Pattern(one).is_sound]

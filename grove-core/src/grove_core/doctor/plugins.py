@@ -99,7 +99,7 @@ def _of_health(health: Health, *, name: str) -> CheckResult:
 def checks(examination: Examination) -> Iterator[CheckResult]:
     """Tell what the checks of plugins themselves have found."""
     project = examination.project
-    for name, health in project.plugins.healths(project.context()):
+    for name, health in project.plugins.healths(project.context(), project.gate_settings()):
         yield _of_health(health, name=name)
 
 

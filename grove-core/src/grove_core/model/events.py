@@ -131,7 +131,10 @@ class Rated(StatsEvent):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class GateCycle(StatsEvent):
-    """A gate cycle ended; ``outcome`` is blocked, reflected, skipped, breaker or no_change."""
+    """A gate cycle ended; ``outcome`` is blocked, reflected, skipped, breaker or no_change.
+
+    Of a plugin's gate, which ``gate`` names, it is what that calls it.
+    """
 
     event: ClassVar[str] = "gate"
     session_id: str
@@ -139,6 +142,7 @@ class GateCycle(StatsEvent):
     blocks: int = 0
     seconds: float = 0.0
     ticket_id: str | None = None
+    gate: str = ""
 
 
 EVENT_TYPES: Final[dict[str, type[StatsEvent]]] = {

@@ -165,6 +165,7 @@ class GateStats(NamedTuple):
 
     by_outcome: Mapping[str, int] = {}
     precision: Share = Share()
+    of_plugins: Mapping[str, Mapping[str, Share]] = {}
 
 
 class LogFault(NamedTuple):

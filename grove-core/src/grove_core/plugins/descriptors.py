@@ -498,7 +498,7 @@ class HealthCheck(Value):
     """Something that can go wrong silently and that a plugin knows how to look at.
 
     Attributes:
-        name: Short name for people.
+        name: Short name for people. One that is called like a gate is given the gate's settings.
         run: Looks and tells.
     """
 

@@ -73,6 +73,8 @@ class GateAnswer(Value):
         context: Text for the agent, with a prompt.
         warning: What the user should know, for grove's log.
         trace: Lines for the session's trace.
+        outcome: What it came to, such as ``approved``, where a cycle of the gate ends: ``grove
+            stats`` counts them.
     """
 
     state: Mapping[str, Any] = field(
@@ -83,6 +85,7 @@ class GateAnswer(Value):
     context: str = field(default="", validator=TEXT)
     warning: str = field(default="", validator=TEXT)
     trace: tuple[str, ...] = field(default=(), validator=TEXTS)
+    outcome: str = field(default="", validator=TEXT)
 
 
 class PluginGate:

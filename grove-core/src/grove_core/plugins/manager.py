@@ -12,6 +12,7 @@ from inspect import getattr_static, iscoroutinefunction, isroutine
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import pluggy
+from attrs import evolve
 
 from grove_core.errors import PluginError
 from grove_core.model.gate import Gate
@@ -189,14 +190,15 @@ class Plugins:
         self.commands()
         self.health_checks()
 
-    def healths(self, context: ProjectContext) -> list[tuple[str, Health]]:
+    def healths(
+        self, context: ProjectContext, settings: Mapping[str, Any]
+    ) -> list[tuple[str, Health]]:
         """Ask every health check; one that gives no answer is not well."""
         found: list[tuple[str, Health]] = []
         for one in self.health_checks():
             before, run = len(self.problems), one.value.run
-            answer: object = self.call(
-                one, "run", run, context, seconds=_HEALTH_SECONDS, default=None
-            )
+            own = evolve(context, settings=settings.get(one.name))
+            answer: object = self.call(one, "run", run, own, seconds=_HEALTH_SECONDS, default=None)
             if not isinstance(answer, Health):
                 why = "; ".join(each.detail for each in self.problems[before:])
                 answer = Health(

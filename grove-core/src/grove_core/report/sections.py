@@ -196,6 +196,9 @@ def _gate(statistics: Statistics) -> Section:
         notes.append(
             f"Stopping the agent led to an accepted learning in {share_of(gate.precision)}."
         )
+    for name, outcomes in gate.of_plugins.items():
+        said = ", ".join(f"{outcome} {share_of(one)}" for outcome, one in outcomes.items())
+        notes.append(f"Gate {summary_of(name)}: {summary_of(said)}.")
     return Section("Gate", notes)
 
 

@@ -6,17 +6,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attrs import evolve
-
 from grove_core.clock import now_utc
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
-from grove_core.model.session import EventType, Session
+from grove_core.model.session import Session
 from grove_core.plugins.gates import GateAnswer
 from grove_core.project import Project
+from grove_core.services.gates import log_answers, with_answers
 from grove_core.services.overview import OWN_VARIABLE, find_session, sessions_here
 from grove_core.services.requests import work_of
 from grove_core.services.session_mode import measure
-from grove_core.services.sessions import SessionUpdate, trace_event, update_session
+from grove_core.services.sessions import SessionUpdate, update_session
 
 
 class SessionWork(NamedTuple):
@@ -90,16 +89,14 @@ class GateSessions:
         Returns:
             The new state.
         """
+        given: dict[str, GateAnswer] = {}
 
         def apply(stored: Session) -> SessionUpdate:
-            answer = change(stored.gates.get(self._name, {}))
-            states = {**stored.gates, self._name: answer.state}
-            kind, now = EventType.PLUGIN_GATE, self.now
-            trace = [trace_event(kind, now, gate=self._name, what=one) for one in answer.trace]
-            kept = {name: state for name, state in states.items() if state}
-            return SessionUpdate(evolve(stored, gates=kept), trace=trace)
+            given[self._name] = change(stored.gates.get(self._name, {}))
+            return with_answers(stored, given, self.now)
 
         stored, _ = update_session(self._project, session, apply, cause="plugin_gate")
+        log_answers(self._project, session, given)
         return self.state(stored)
 
     def work(self, session: Session) -> SessionWork:

@@ -1,7 +1,8 @@
 """Gates of plugins: asked before grove's own, each by itself, with what it keeps in the session."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,7 +13,7 @@ from grove_core.gate.stopping import count_stop
 from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
 from grove_core.hosts.claude_code import CONTEXT_LIMIT, MOST_BLOCKS_IN_A_ROW
 from grove_core.hosts.contract import HookEvent, HookInput
-from grove_core.model.session import EventType, Session, TraceEvent
+from grove_core.model.session import EventType, Session
 from grove_core.plugin_gates import OpenGate, open_gates
 from grove_core.plugins.gates import GateAnswer, GateCall
 from grove_core.services.messages import closed_work
@@ -59,7 +60,7 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
     if not gates:
         return Asked()
     told = _told(project, call, session, gates, tuple(closes))
-    answers: list[GateAnswer] = []
+    given: dict[str, GateAnswer] = {}
     is_echo = False
 
     def change(stored: Session) -> SessionUpdate:
@@ -70,16 +71,13 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
             is_echo = not is_new
         if is_echo:
             return SessionUpdate(stored, if_different=True)
-        given = _answers(project, gates, told, stored.gates)
-        answers[:] = given.values()
-        states = {**stored.gates, **{name: one.state for name, one in given.items()}}
-        kept = {name: state for name, state in states.items() if state}
-        trace = [note for name in given for note in _trace(project, name, told[0], given[name])]
-        return SessionUpdate(evolve(stored, gates=kept, stops=stops), (), trace, not trace)
+        given.update(_answers(project, gates, told, stored.gates))
+        update = with_answers(stored, given, project.now, told[0].value)
+        return update._replace(session=evolve(update.session, stops=stops))
 
     update_session(project, session, change, cause="plugin_gate")
-    for warning in (one.warning for one in answers if one.warning):
-        project.diagnostics.log("warning", warning, session=call.session_id)
+    log_answers(project, session, given)
+    answers = given.values()
     # Only the last one that was asked may have held the agent.
     block = "".join(one.block for one in answers)
     if block and session.gate.status.reflection_pending:
@@ -166,12 +164,39 @@ def _work(project: "Project") -> str:
     return state_key(os.fspath(top), tree.head, paths)
 
 
-def _trace(project: "Project", name: str, event: HookEvent, answer: GateAnswer) -> list[TraceEvent]:
-    said = [*answer.trace]
-    said += ["held the agent"] if answer.block else []
-    said += ["denied the call"] if answer.deny else []
-    kind, now = EventType.PLUGIN_GATE, project.now
-    return [trace_event(kind, now, gate=name, hook=event.value, what=one) for one in said]
+def with_answers(
+    stored: Session, given: Mapping[str, GateAnswer], now: datetime, hook: str | None = None
+) -> SessionUpdate:
+    """Keep in a session what gates have answered, by their names."""
+    states = {**stored.gates, **{name: one.state for name, one in given.items()}}
+    kept = {name: state for name, state in states.items() if state}
+    trace = [
+        trace_event(EventType.PLUGIN_GATE, now, gate=name, hook=hook, what=what)
+        for name, one in given.items()
+        for what in (*one.trace, *_held(one))
+    ]
+    return SessionUpdate(evolve(stored, gates=kept), (), trace, if_different=not trace)
+
+
+def _held(answer: GateAnswer) -> Iterator[str]:
+    if answer.block:
+        yield "held the agent"
+    if answer.deny:
+        yield "denied the call"
+
+
+def log_answers(project: "Project", session: Session, given: Mapping[str, GateAnswer]) -> None:
+    """Log what the user should know, and what cycles of gates came to."""
+    from grove_core.model.events import GateCycle
+
+    for answer in given.values():
+        if answer.warning:
+            project.diagnostics.log("warning", answer.warning, session=session.id)
+    project.log_events(
+        GateCycle(ts=project.now, session_id=session.id, outcome=one.outcome, gate=name)
+        for name, one in given.items()
+        if one.outcome
+    )
 
 
 def pending_of(project: "Project", session: Session) -> list[str]:

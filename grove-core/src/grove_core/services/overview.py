@@ -235,7 +235,7 @@ def overview_of(project: Project) -> Overview:
         pending=[text for one in sessions for text in _pending_texts(one, project)],
         systems=project.tickets().all,
         backends=[(one, healths[one.spec.name]) for one in library.states if one.is_active],
-        checks=project.plugins.healths(project.context()),
+        checks=project.plugins.healths(project.context(), project.gate_settings()),
         outbox=[one.learning for one in project.outbox.entries(project.root)],
         left_behind=[one.learning for one in left_behind(project)],
         servers=library.freshness(),

@@ -316,6 +316,7 @@ def _count(
         gate=GateStats(
             by_outcome=_named(counters, "gate:"),
             precision=Share(counters["blocked_and_reflected"], counters["blocked"]),
+            of_plugins=_plugin_gates(_named(counters, "plugin_gate:")),
         ),
         edges=Edges(*map(int, ask(_EDGES, last_month).fetchone())),
         cross_pollination=tuple(
@@ -349,6 +350,18 @@ def _skips(connection: sqlite3.Connection, counters: Mapping[str, int]) -> SkipS
         tickets=Share(int(missed), tickets),
         misses=tuple(SkipMiss(name, instant(one), instant(other)) for name, one, other in rows),
     )
+
+
+def _plugin_gates(counted: Mapping[str, int]) -> dict[str, dict[str, Share]]:
+    """Share out what plugins' gates came to, by gate and outcome."""
+    gates: dict[str, dict[str, int]] = {}
+    for name, number in counted.items():
+        gate, _, outcome = name.partition(":")
+        gates.setdefault(gate, {})[outcome] = number
+    return {
+        gate: {name: Share(number, sum(by_outcome.values())) for name, number in by_outcome.items()}
+        for gate, by_outcome in gates.items()
+    }
 
 
 def _named(counters: Mapping[str, int], prefix: str) -> dict[str, int]:

@@ -404,6 +404,8 @@ def _counters_of(event: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, i
             yield f"rejected:{fields.get('stage') or 'schema'}", 1
         case "skip":
             yield f"skip:{fields['decider']}", 1
+        case "gate" if fields.get("gate"):
+            yield f"plugin_gate:{fields['gate']}:{fields['outcome']}", 1
         case "gate":
             outcome = fields["outcome"]
             yield f"gate:{outcome}", 1

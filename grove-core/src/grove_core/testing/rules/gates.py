@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from copy import deepcopy
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from grove_core.config.plugin_section import default_settings
 from grove_core.model.ticket import BackgroundTask, TicketClose
@@ -21,13 +19,18 @@ from grove_core.testing.calls import HOSTILE_TEXTS, shell_call
 from grove_core.testing.samples import FIRST_INSTANT
 from grove_core.testing.watching import ASKING, CHANGING, watching
 
+if TYPE_CHECKING:
+    from hypothesis import strategies as st
+
 _IN_A_ROW: Final = 12
 
 
 Event = tuple[str, GateCall]
 
 
-def _calls() -> st.SearchStrategy[Event]:
+def _events() -> "st.SearchStrategy[list[Event]]":
+    from hypothesis import strategies as st
+
     lines = st.sampled_from(["tracker close T-1", "ls", "rm -r build", *HOSTILE_TEXTS.values()])
     base = st.builds(
         GateCall,
@@ -49,14 +52,12 @@ def _calls() -> st.SearchStrategy[Event]:
     def prompt(call: GateCall, text: str) -> GateCall:
         return evolve(call, prompt=text)
 
-    return st.one_of(
+    one = st.one_of(
         st.tuples(st.just("on_prompt"), st.builds(prompt, base, prompts)),
         st.tuples(st.just("before_tool"), st.builds(tool, base, lines, closes)),
         st.tuples(st.sampled_from(["on_stop", "on_subagent_stop"]), base),
     )
-
-
-_EVENTS: Final = st.lists(_calls(), max_size=20)
+    return st.lists(one, max_size=20)
 
 
 class GateRules:
@@ -81,9 +82,11 @@ class GateRules:
 
     def test_it_is_pure_and_bounded_in_any_order(self, gate: PluginGate) -> None:
         """Each answer follows from what is given alone; no I/O; its state is a small document."""
+        pytest.importorskip("hypothesis", reason="hypothesis makes the events")
+        from hypothesis import given, settings
 
         @settings(max_examples=100, deadline=None)
-        @given(events=_EVENTS)
+        @given(events=_events())
         def holds(events: list[Event]) -> None:
             state: Mapping[str, Any] = {}
             for number, (method, call) in enumerate(events):
@@ -106,9 +109,11 @@ class GateRules:
 
     def test_it_blocks_no_more_often_than_it_says(self, gate: PluginGate) -> None:
         """Whatever has come before, an agent that only tries to stop is let go."""
+        pytest.importorskip("hypothesis", reason="hypothesis makes the events")
+        from hypothesis import given, settings
 
         @settings(max_examples=50, deadline=None)
-        @given(events=_EVENTS)
+        @given(events=_events())
         def holds(events: list[Event]) -> None:
             state: Mapping[str, Any] = {}
             stops = [("on_stop", GateCall(session_id="session-1"))] * _IN_A_ROW
