@@ -15,7 +15,7 @@ from grove_core.model.ticket import BackgroundTask, TicketClose
 from grove_core.plugins.descriptors import ProjectContext
 from grove_core.plugins.gates import LARGEST_STATE, GateAnswer, GateCall, GateSpec, PluginGate
 from grove_core.plugins.manager import import_target
-from grove_core.testing.calls import HOSTILE_TEXTS, shell_call
+from grove_core.testing.rules.tickets import HOSTILE_TEXTS, shell_call
 from grove_core.testing.samples import FIRST_INSTANT
 from grove_core.testing.watching import ASKING, CHANGING, watching
 
