@@ -215,3 +215,66 @@ def test_the_numbers_of_a_project(past):
     narrowed = past.grove("stats", "--json", "--since", "10d").json
     assert 0 < narrowed["usage"]["hits"]["total"] <= 22
     assert narrowed["going_stale"]["count"] == document["going_stale"]["count"]
+
+
+def test_what_it_costs(beads):
+    beads.learning(IDS[0], "OrderStore.export() runs one query per order unless prefetched")
+    agent = beads.agent()
+    shown = agent.starts()
+    agent.closes("bd-1")
+    agent.is_blocked()
+    agent.grove("skip", "nothing new here")
+    document = beads.grove("cost", "--json").json
+    (session,) = document["sessions"]
+    assert abs(session["shown"]["characters"] - len(shown)) <= 2
+    assert session["shown"]["tokens"] == session["shown"]["characters"] // 4
+    assert (session["showings"], session["stops"], session["refused"]) == (1, 1, 0)
+    assert document["hooks"]["start"]["calls"] == 1
+    assert document["hooks"]["start"]["median_ms"] == session["milliseconds"] > 0
+    (week,) = document["weeks"]
+    assert (week["showings"], week["stops"]) == (document["showings"], document["stops"]) == (1, 1)
+    assert 150 < week["shown"]["characters"] < len(shown)
+    assert 500 < week["asked"]["characters"] < 1_500
+    assert document["limits"]["max_chars"] == 4_000
+    said = beads.grove("cost").stdout
+    assert "4,000 characters a start or prompt (retrieval.max_chars)" in said
+    assert "session-1" in said
+    assert "tokens shown to agents; see grove cost" in beads.grove("stats").stdout
+
+
+def test_a_digest_of_some_days_and_of_a_branch(world):
+    """Texts of learnings are no markup in it, and call nobody."""
+    world.git("init", "--quiet")
+    world.grove("init", "-y")
+    world.learning(IDS[0], "An older one", created="2020-01-02T10:00:00Z")
+    world.git("add", ".grove")
+    world.git("commit", "--quiet", "-m", "older")
+    world.git("branch", "before")
+    world.learning(IDS[1], "Ask @somebody before <b>orders</b> are *closed*")
+    used = a_line(1, event="referenced", session_id="s", learning_id=IDS[0], how="kept it short")
+    events = world.project / ".grove" / "stats" / "20300102-abc.jsonl"
+    events.parent.mkdir()
+    events.write_text(used)
+    world.git("add", ".grove")
+    world.git("commit", "--quiet", "-m", "newer")
+    about_new = (
+        "- Ask @\u200bsomebody before \\<b\\>orders\\</b\\> are \\*closed\\*"
+        f" (`{IDS[1]}`) – pitfall"
+    )
+    branch = world.grove("digest", "--base", "before").stdout.splitlines()
+    assert branch[0].endswith("learnings on this branch (against `before`)")
+    assert [line for line in branch if line.startswith("- ")] == [
+        about_new,
+        f"- An older one (`{IDS[0]}`) – kept it short",
+    ]
+    days = world.grove("digest", "--since", "2021-01-01").stdout.splitlines()
+    assert [line for line in days if line.startswith(("- ", "###"))][:4] == [
+        "### New",
+        about_new,
+        "### Used most",
+        f"- An older one (`{IDS[0]}`) – used 1×",
+    ]
+    assert world.grove("digest", "-q", "--base", "before").stdout == f"{IDS[1]}\n"
+    assert "Nothing to tell." in world.grove("digest", "--base", "HEAD").stdout
+    for base in ("nothing", "--output=x"):
+        assert world.grove("digest", f"--base={base}").code == 1

@@ -278,6 +278,9 @@ def printed(tmp_path_factory):
     found["grove debug"].append(project.json("debug", "monday"))
     found["grove clean"].append(project.json("clean", "--before", "0d"))
     found["grove stats"] = [project.json("stats"), statistics_of_a_rich_project()]
+    found["grove page"] = [project.json("page")]
+    found["grove cost"] = [project.json("cost")]
+    found["grove digest"] = [project.json("digest", "--since", "2020-01-01")]
     evaluate(project, found)
     exchange(project, found)
     merge(project, found)
@@ -359,7 +362,6 @@ def exchange(project, found):
         project.json("import", "jsonl", INTERCHANGE / "basic.jsonl"),
     ]
     output = project.root.parent / "out.jsonl"
-    found["grove page"] = [project.json("page")]
     found["grove export"] = [
         project.json("export", "--format", "jsonl", *words) for words in ((), ("--output", output))
     ]

@@ -108,6 +108,8 @@ class Project:
         # Of a hook: by the clock for what others do, in processor time for what grove does.
         self.deadline: float | None = None
         self.work_deadline: float | None = None
+        # The processor time of its thread when the hook began; a process of its own begins at 0.
+        self.work_started = 0.0
         self.problems: list[PluginProblem] = []
         # For commands to tell of; hooks let work go on without a word.
         self.lost_events: list[str] = []

@@ -1,4 +1,4 @@
-"""``grove stats`` and ``grove page``."""
+"""``grove stats``, ``cost``, ``digest`` and ``page``."""
 
 import sys
 from datetime import datetime
@@ -61,6 +61,54 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
         human=human,
         ids=[one.learning_id for one in statistics.top],
     )
+
+
+@click.command("cost")
+@grove_command
+def cost_command(invocation: Invocation) -> Result:
+    """Show what grove costs: text and tokens, stops, refusals and hooks' time.
+
+    By week, and for the latest sessions on this machine.
+    """
+    from grove_core.report.cost import cost_document, cost_sections
+
+    document = cost_document(invocation.project)
+
+    def human(console: "Console") -> None:
+        from grove_core.report.dashboard import print_sections
+
+        print_sections(cost_sections(document), console)
+
+    return Result(document=document, human=human)
+
+
+@click.command("digest")
+@click.option(
+    "--since",
+    metavar="WHEN",
+    default="7d",
+    show_default=True,
+    help="What has happened since: 30d, 12h, or a date such as 2026-02-06.",
+)
+@click.option(
+    "--base", metavar="REV", help="What this branch adds to REV, and what was used for it, instead."
+)
+@grove_command
+def digest_command(invocation: Invocation, *, since: str, base: str | None) -> Result:
+    """Write a digest as Markdown: new learnings, most used, corrected, going stale, refused.
+
+    With `--base origin/main` it is about a branch, as a comment on its pull request. With --quiet
+    only the ids of the new learnings are printed.
+    """
+    from grove_core.report.digest import digest_markdown, digest_of_branch, digest_since
+
+    project = invocation.project
+    if base is None:
+        document = digest_since(project, parse_time(since, project.now, "--since"))
+    else:
+        document = digest_of_branch(project, base)
+    lines = digest_markdown(document, title_of(project))
+    return Result(document=document, lines=lines, ids=[one["id"] for one in document["new"]])
 
 
 @click.command("page")

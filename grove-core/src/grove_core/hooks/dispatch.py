@@ -190,6 +190,7 @@ def _handle(
     for_the_answer = min(_SECONDS_FOR_THE_ANSWER, work * _SHARE_FOR_THE_ANSWER)
     project.deadline = started + clock - for_the_answer
     project.work_deadline = work_started + work - for_the_answer
+    project.work_started = work_started if warm else 0.0
     if os.path.isdir(project.paths.pauses) and (paused := _pause(project, call)):  # noqa: PTH112 - never raises
         return paused
     module = _MODULES.get(call.event) or call.event.value.replace("-", "_")

@@ -17,33 +17,45 @@ from grove_core.report.text import day_of, period_of
 
 _PIPED_WIDTH: Final = 80
 _WIDEST: Final = 120
+_WITHOUT_SINCE: Final = "Without --since, grove stats counts everything."
+_NO_NUMBERS: Final = """\
+No numbers yet: they come with the first learning that is written or shown.
+When a ticket closes, grove asks what it taught; grove status shows the gate."""
 
 
 def print_dashboard(
     statistics: Statistics, insights: Sequence[Insight], title: str, console: Console
 ) -> None:
     """Print the numbers for a person."""
+    if statistics.learnings or statistics.log.events:
+        head = Text.assemble((title, "bold"), (f"  {period_of(statistics)}", "dim"))
+    elif statistics.since is not None:
+        since = day_of(statistics.since)
+        head = Text(f"Nothing has happened since {since}.\n{_WITHOUT_SINCE}")
+    else:
+        head = Text(_NO_NUMBERS)
+    print_sections(sections(statistics, insights), console, head)
+
+
+def print_sections(
+    listed: Sequence[Section], console: Console, head: RenderableType | None = None
+) -> None:
+    """Print sections one after the other."""
     width = min(console.width, _WIDEST) if console.is_terminal else _PIPED_WIDTH
     with console.capture() as capture:
-        for part in _dashboard(statistics, insights, title, is_terminal=console.is_terminal):
+        for part in _all_parts(listed, head, is_terminal=console.is_terminal):
             console.print(part, soft_wrap=False, width=width)
     lines = capture.get().splitlines()
     text = "\n".join(line if console.is_terminal else line.rstrip() for line in lines)
     console.file.write(f"{text}\n")
 
 
-def _dashboard(
-    statistics: Statistics, insights: Sequence[Insight], title: str, *, is_terminal: bool
+def _all_parts(
+    listed: Sequence[Section], head: RenderableType | None, *, is_terminal: bool
 ) -> Iterator[RenderableType]:
-    if statistics.learnings or statistics.log.events:
-        yield Text.assemble((title, "bold"), (f"  {period_of(statistics)}", "dim"))
-    elif statistics.since is not None:
-        yield f"Nothing has happened since {day_of(statistics.since)}."
-        yield "Without --since, grove stats counts everything."
-    else:
-        yield "No numbers yet: they come with the first learning that is written or shown."
-        yield "When a ticket closes, grove asks what it taught; grove status shows the gate."
-    for section in sections(statistics, insights):
+    if head is not None:
+        yield head
+    for section in listed:
         if section.title or section.notes:
             yield ""
         if section.title:
@@ -80,7 +92,7 @@ def _table(section: Section) -> Table:
             title.removeprefix(">"),
             justify="right" if title.startswith(">") else "left",
             no_wrap=True,
-            ratio=1 if number == len(section.columns) - 2 and not section.title else None,
+            ratio=1 if number == 1 and not section.title else None,
         )
         for number, title in enumerate(section.columns)
     ]

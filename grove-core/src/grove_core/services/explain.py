@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import StorageError
-from grove_core.injection import VIA_FILE
+from grove_core.injection import NOTHING, VIA_FILE, Injection
 from grove_core.model.session import EventType, Session
 from grove_core.retrieval import choosing
 from grove_core.retrieval.choosing import SHOWN, Choice
@@ -68,6 +69,10 @@ class Retrieval(NamedTuple):
     failed: Sequence[str]
     found: int
     candidates: Sequence[LoggedCandidate]
+    characters: int = 0
+    """How long the text was that was shown."""
+    milliseconds: float = 0.0
+    """Processor time of the hook until then."""
 
     def document(self) -> dict[str, Any]:
         """Describe it for ``--json``."""
@@ -102,7 +107,7 @@ def log_retrieval(
     via: str,
     limit: int,
     max_chars: int,
-    shown: Sequence[str] = (),
+    shown: Injection = NOTHING,
 ) -> None:
     """Log what was considered; whatever goes wrong, what is shown is shown."""
     settings, finder = project.config.retrieval, project.finder
@@ -117,7 +122,10 @@ def log_retrieval(
         complete=finder.complete,
         failed=[one.what for one in project.problems],
         found=len(choice.assessments),
-        candidates=candidates_of(choice, shown),
+        candidates=candidates_of(choice, shown.shown),
+        characters=len(shown.text),
+        # Of two sets of hooks that find nothing, the lines stay the same.
+        milliseconds=_milliseconds(project) if shown.shown else 0.0,
     )
     try:
         path = retrieval_log(project.paths.cache, session_id)
@@ -125,6 +133,10 @@ def log_retrieval(
         _append(path, to_line(retrieval))
     except Exception as error:  # noqa: BLE001 - whatever it is, work goes on
         project.diagnostics.crash(error, session_id, "logging a retrieval")
+
+
+def _milliseconds(project: "Project") -> float:
+    return round(1000 * (time.thread_time() - project.work_started), 1)
 
 
 def candidates_of(choice: Choice, shown: Collection[str]) -> list[LoggedCandidate]:

@@ -164,7 +164,7 @@ def remember(project: "Project", session: Session, shown: Recall) -> Injection:
     update_session(project, session, change, cause="injection")
     log_shown(project, session.id, added)
     if added or not shown.learnings:
-        shown.log(shown=shown.injection.shown)
+        shown.log(shown=shown.injection)
     return shown.injection if added else NOTHING
 
 

@@ -1,0 +1,135 @@
+"""``grove digest``: what was learned and used lately, or on a branch, as Markdown."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from grove_core import git
+from grove_core.codec import event_from_line
+from grove_core.errors import CodecError, GroveError
+from grove_core.model.events import Referenced
+from grove_core.project import Project
+from grove_core.report.text import in_days
+from grove_core.text import clean_line
+
+_MOST_LISTED: Final = 10
+_LONGEST: Final = 300
+_GIT_SECONDS: Final = 30.0
+_ADDED_LEARNING: Final = re.compile(r"^\+#{1,6} \[([\w-]+)\]", re.MULTILINE)
+_ADDED_LINE: Final = re.compile(r"^\+(\{.*\})\r?$", re.MULTILINE)
+_SPECIAL: Final = re.compile(r"([\\`*_\[\]<>#|~])")
+_TITLES: Final = {
+    "new": "New",
+    "used": "Used most",
+    "corrected": "Corrected",
+    "going_stale": "Going stale",
+}
+
+
+def digest_since(project: Project, since: datetime) -> dict[str, Any]:
+    """Collect what has happened since a moment."""
+    statistics = project.statistics(since)
+    records = {one.learning_id: one for one in statistics.records}
+    new = sorted((one for one in records.values() if one.created >= since), key=_age, reverse=True)
+    used = [
+        _item(one.learning_id, one.summary, f"used {one.stats.referenced}×")
+        for one in statistics.top
+    ]
+    corrected = [
+        _item(name, records[name].summary, f"by {successor}" if successor else "")
+        for name, successor, _, _ in project.numbers.corrections(since)
+        if name in records
+    ]
+    stale = [
+        _item(one.learning_id, one.summary, f"archived {in_days(one.days_left)}")
+        for one in statistics.going_stale
+    ]
+    return {
+        "since": since,
+        "base": None,
+        "new": [_item(one.learning_id, one.summary, one.category) for one in new],
+        "used": used,
+        "corrected": corrected,
+        "going_stale": stale,
+        "refused": dict(statistics.write_gate.rejected_by_stage),
+    }
+
+
+def _age(record: Any) -> tuple[datetime, str]:  # noqa: ANN401 - a record
+    return record.created, record.learning_id
+
+
+def digest_of_branch(project: Project, base: str) -> dict[str, Any]:
+    """Collect what a branch adds to the project, and which learnings were used for it."""
+    top = git.find_top(project.root)
+    words = ("diff", "--no-ext-diff", "--no-color", "--text", f"{base}...HEAD", "--", ".grove")
+    text = git.run_git(project.root, _GIT_SECONDS, *words) if top and base[:1] != "-" else None
+    if text is None:
+        raise GroveError(f"git cannot compare HEAD with {clean_line(base, _LONGEST)} here")
+    used: dict[str, list[str]] = {}
+    for one in _events(text):
+        if isinstance(one, Referenced):
+            used.setdefault(one.learning_id, []).extend(filter(None, [one.how]))
+    new = dict.fromkeys(_ADDED_LEARNING.findall(text), ())
+    return {
+        "since": None,
+        "base": clean_line(base, _LONGEST),
+        "new": list(_known(project, new)),
+        "used": list(_known(project, used)),
+        "corrected": [],
+        "going_stale": [],
+        "refused": {},
+    }
+
+
+def _events(diff: str) -> Iterator[object]:
+    for line in _ADDED_LINE.findall(diff):
+        try:
+            yield event_from_line(line)
+        except CodecError:
+            continue
+
+
+def _known(project: Project, named: Mapping[str, Iterable[str]]) -> Iterator[dict[str, str]]:
+    """Describe the learnings that are stored, each with what helped or its category."""
+    for learning_id, how in named.items():
+        if found := project.library.get(learning_id):
+            learning = found.hit.learning
+            yield _item(
+                learning_id,
+                learning.summary,
+                "; ".join(dict.fromkeys(how)) or learning.category.value,
+            )
+
+
+def _item(learning_id: str, summary: str, about: str) -> dict[str, str]:
+    return {"id": learning_id, "summary": clean_line(summary, _LONGEST), "about": about}
+
+
+def digest_markdown(document: Mapping[str, Any], title: str) -> list[str]:
+    """Write a digest as Markdown, in which learnings' texts are no markup and call nobody."""
+    since, base = document["since"], document["base"]
+    period = f"since {since:%Y-%m-%d}" if since else f"on this branch (against `{base}`)"
+    lines = [f"## {_plain(title)}: learnings {period}"]
+    for key, heading in _TITLES.items():
+        if items := document[key]:
+            lines += ["", f"### {heading}", "", *_listed(items)]
+    if refused := document["refused"]:
+        said = ", ".join(f"{count} {_plain(stage)}" for stage, count in sorted(refused.items()))
+        lines += ["", "### Refused", "", f"{sum(refused.values())} candidates: {said}"]
+    return lines if len(lines) > 1 else [*lines, "", "Nothing to tell."]
+
+
+def _listed(items: Iterable[Mapping[str, str]]) -> Iterator[str]:
+    listed = list(items)
+    for one in listed[:_MOST_LISTED]:
+        about = f" – {_plain(one['about'])}" if one["about"] else ""
+        yield f"- {_plain(one['summary'])} (`{clean_line(one['id'], _LONGEST)}`){about}"
+    if len(listed) > _MOST_LISTED:
+        yield f"- … and {len(listed) - _MOST_LISTED} more"
+
+
+def _plain(text: str) -> str:
+    # Hosts of git repositories write to whom an @ names, escaped or not.
+    return _SPECIAL.sub(r"\\\1", clean_line(text, _LONGEST)).replace("@", "@\N{ZERO WIDTH SPACE}")
