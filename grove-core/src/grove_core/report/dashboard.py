@@ -99,7 +99,7 @@ def _table(section: Section) -> Table:
     table = Table(
         *columns,
         box=None,
-        show_header=True,
+        show_header=any(section.columns),
         header_style="dim",
         padding=(0, 2, 0, 0),
         pad_edge=False,
