@@ -257,23 +257,17 @@ def test_a_digest_of_some_days_and_of_a_branch(world):
     events.write_text(used)
     world.git("add", ".grove")
     world.git("commit", "--quiet", "-m", "newer")
-    about_new = (
-        "- Ask @\u200bsomebody before \\<b\\>orders\\</b\\> are \\*closed\\*"
-        f" (`{IDS[1]}`) – pitfall"
-    )
+    new = [
+        f"- `{IDS[1]}`",
+        "  > Ask @\u200bsomebody before \\< b\\>orders\\< /b\\> are \\*closed\\* – pitfall",
+    ]
     branch = world.grove("digest", "--base", "before").stdout.splitlines()
     assert branch[0].endswith("learnings on this branch (against `before`)")
-    assert [line for line in branch if line.startswith("- ")] == [
-        about_new,
-        f"- An older one (`{IDS[0]}`) – kept it short",
-    ]
+    used = [f"- `{IDS[0]}`", "  > An older one – kept it short"]
+    assert branch[1:] == ["", "### New", "", *new, "", "### Used most", "", *used]
     days = world.grove("digest", "--since", "2021-01-01").stdout.splitlines()
-    assert [line for line in days if line.startswith(("- ", "###"))][:4] == [
-        "### New",
-        about_new,
-        "### Used most",
-        f"- An older one (`{IDS[0]}`) – used 1×",
-    ]
+    used = [f"- `{IDS[0]}`", "  > An older one – used 1×"]
+    assert days[1:11] == ["", "### New", "", *new, "", "### Used most", "", *used]
     assert world.grove("digest", "-q", "--base", "before").stdout == f"{IDS[1]}\n"
     assert "Nothing to tell." in world.grove("digest", "--base", "HEAD").stdout
     for base in ("nothing", "--output=x"):

@@ -8,12 +8,13 @@ from grove_core.hosts.contract import HookEvent, HookInput
 from grove_core.model.session import EventType, Session
 from grove_core.model.statistics import WeekStats
 from grove_core.project import Project
+from grove_core.quotation import shown_name
 from grove_core.report.sections import CHARACTERS_PER_TOKEN, Section
 from grove_core.services.explain import Retrieval, retrievals_of
 from grove_core.services.messages import block_reason
 from grove_core.services.overview import sessions_here
 from grove_core.services.sessions import new_session
-from grove_core.text import clean_line, counted
+from grove_core.text import counted
 
 _MOST_SESSIONS: Final = 10
 _MOST_WEEKS: Final = 12
@@ -119,7 +120,7 @@ def cost_sections(document: Mapping[str, Any]) -> list[Section]:
     ]
     sessions = [
         (
-            clean_line(one["id"], _LONGEST_ID),
+            shown_name(one["id"]),
             *_numbers(one),
             f"{one['refused']:,}",
             f"{one['milliseconds']:,}",

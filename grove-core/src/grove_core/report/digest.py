@@ -10,6 +10,7 @@ from grove_core.codec import event_from_line
 from grove_core.errors import CodecError, GroveError
 from grove_core.model.events import Referenced
 from grove_core.project import Project
+from grove_core.quotation import quote_line, shown_name
 from grove_core.report.text import in_days
 from grove_core.text import clean_line
 
@@ -124,8 +125,9 @@ def digest_markdown(document: Mapping[str, Any], title: str) -> list[str]:
 def _listed(items: Iterable[Mapping[str, str]]) -> Iterator[str]:
     listed = list(items)
     for one in listed[:_MOST_LISTED]:
-        about = f" – {_plain(one['about'])}" if one["about"] else ""
-        yield f"- {_plain(one['summary'])} (`{clean_line(one['id'], _LONGEST)}`){about}"
+        said = " – ".join(filter(None, (one["summary"], one["about"])))
+        yield f"- `{shown_name(one['id'])}`"
+        yield f"  {quote_line(_plain(said), 2 * _LONGEST)}"
     if len(listed) > _MOST_LISTED:
         yield f"- … and {len(listed) - _MOST_LISTED} more"
 
