@@ -119,7 +119,9 @@ def digest_markdown(document: Mapping[str, Any], title: str) -> list[str]:
     if refused := document["refused"]:
         said = ", ".join(f"{count} {_plain(stage)}" for stage, count in sorted(refused.items()))
         lines += ["", "### Refused", "", f"{sum(refused.values())} candidates: {said}"]
-    return lines if len(lines) > 1 else [*lines, "", "Nothing to tell."]
+    lines = lines if len(lines) > 1 else [*lines, "", "Nothing to tell."]
+    # Hosts of git repositories write to whom an @ names, escaped or not.
+    return [line.replace("@", "@\N{ZERO WIDTH SPACE}") for line in lines]
 
 
 def _listed(items: Iterable[Mapping[str, str]]) -> Iterator[str]:
@@ -133,5 +135,4 @@ def _listed(items: Iterable[Mapping[str, str]]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    # Hosts of git repositories write to whom an @ names, escaped or not.
-    return _SPECIAL.sub(r"\\\1", clean_line(text, _LONGEST)).replace("@", "@\N{ZERO WIDTH SPACE}")
+    return _SPECIAL.sub(r"\\\1", clean_line(text, _LONGEST))
