@@ -259,7 +259,7 @@ def test_a_digest_of_some_days_and_of_a_branch(world):
     world.git("commit", "--quiet", "-m", "newer")
     new = [
         f"- `{IDS[1]}`",
-        "  > Ask @\u200bsomebody before \\< b\\>orders\\< /b\\> are \\*closed\\* – pitfall",
+        "  > Ask @ somebody before \\< b\\>orders\\< /b\\> are \\*closed\\* – pitfall",
     ]
     branch = world.grove("digest", "--base", "before").stdout.splitlines()
     assert branch[0].endswith("learnings on this branch (against `before`)")

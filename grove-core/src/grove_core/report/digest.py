@@ -121,7 +121,7 @@ def digest_markdown(document: Mapping[str, Any], title: str) -> list[str]:
         lines += ["", "### Refused", "", f"{sum(refused.values())} candidates: {said}"]
     lines = lines if len(lines) > 1 else [*lines, "", "Nothing to tell."]
     # Hosts of git repositories write to whom an @ names, escaped or not.
-    return [line.replace("@", "@\N{ZERO WIDTH SPACE}") for line in lines]
+    return [line.replace("@", "@ ") for line in lines]
 
 
 def _listed(items: Iterable[Mapping[str, str]]) -> Iterator[str]:
