@@ -99,15 +99,15 @@ def test_a_learning_is_replaced_and_removed_where_the_server_can(start, kind):
     archived = evolve(ONE, status=LearningStatus.ARCHIVED)
     memory = start(kind).memory
     handle, kept = memory.store(ONE), memory.store(OTHER)
-    changed = memory.update(archived, handle)
-    assert changed == (kind in UPDATING)
+    changed = kind in UPDATING
+    memory.update(archived, handle)
     assert memory.holds(ONE.id, handle, ONE.summary).learning == (archived if changed else ONE)
     if changed:
         # From another machine, which only knows grove's own id.
-        assert memory.update(ONE, ONE.id)
+        memory.update(ONE, ONE.id)
         assert memory.holds(ONE.id, handle, ONE.summary).learning == ONE
     # What can be changed can be removed, by these kinds.
-    assert memory.delete(ONE.id, handle) == changed
+    memory.delete(ONE.id, handle)
     assert (memory.holds(ONE.id, handle, ONE.summary) is None) == changed
     assert isinstance(memory.holds(OTHER.id, kept, OTHER.summary), Found)
 
@@ -206,7 +206,6 @@ ALTERED = {
     "tags beside it": Shows(
         structured={"results": [{"text": ONE.summary.upper(), "tags": VALUES["labels"]}]}
     ),
-    "its key": Shows(structured={"results": [{"id": ONE.id, "text": "Some other words"}]}),
     "rewritten, its metadata kept": Shows(
         structured={"results": [{"text": "Some other words", "metadata": VALUES["flat_metadata"]}]}
     ),

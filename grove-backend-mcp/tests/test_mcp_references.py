@@ -6,6 +6,7 @@ import pytest
 
 from grove_backend_mcp.discovery.references import expand, resolve
 from grove_backend_mcp.servers import FaultKind, Origin, ServerEntry, ServerFaultError
+from grove_core import BackendContext
 
 SECRET = "s3cret-of-the-environment"
 
@@ -59,7 +60,10 @@ def entry_of(**fields):
 
 
 def reach(place, entry, **more):
-    return resolve(entry, environment_of(place, **more), place / "project")
+    environment = environment_of(place, **more)
+    return resolve(
+        entry, BackendContext(root=place / "project", home=place, environment=environment)
+    )
 
 
 def test_a_program_is_found_and_given_little_of_the_environment(place):

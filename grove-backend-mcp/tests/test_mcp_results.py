@@ -1,7 +1,6 @@
 """Whatever a server answers: results come out of it, bounded, and nothing else does."""
 
 import json
-import unicodedata
 from functools import partial
 
 import pytest
@@ -57,7 +56,7 @@ readings = st.builds(
     metadata=st.sampled_from(["", "metadata", "metadata.grove"]),
     handle=st.sampled_from(["", "id", "ids"]),
     score=st.sampled_from(["", "score", "v"]),
-    score_kind=st.sampled_from(["none", "similarity", "percent", "distance"]),
+    score_kind=st.sampled_from(["none", "similarity", "distance"]),
 )
 
 
@@ -82,16 +81,10 @@ def deep(levels):
 def test_no_answer_makes_it_fail(structured, answered, reading):
     answer = result(*answered, structured=structured)
     for found in read_results(answer, reading):
-        assert not any(
-            unicodedata.category(one) in ("Cc", "Cs", "Co")
-            for one in found.text
-            if one not in "\n\t"
-        )
-        assert not set(found.text) & set("\u202e\u2066\ufeff\u200b")
         assert len(found.text) <= LONGEST_TEXT
         assert found.relevance is None or 0 <= found.relevance <= 1
     assert isinstance(read_handle(answer, reading), str)
-    assert isinstance(failure_in(answer, Write(tool="add", json_absent=("error",))), str)
+    assert isinstance(failure_in(answer, Write(tool="add")), str)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +121,7 @@ def test_an_entry_that_forges_another_stays_one():
     [
         (0.4, "similarity", 0.4),
         (1.7, "similarity", 1.0),
-        (39.6, "percent", 0.396),
-        ("39.6% match", "percent", 0.396),
+        ("0.4 of 1", "similarity", 0.4),
         (1.0, "distance", 0.5),
         (-1, "distance", 1.0),
         (0.4, "none", None),
@@ -176,8 +168,6 @@ def test_predicates_of_a_server_decide():
     said = result("Saved: k-1", '{"warning": "full"}')
     assert not failure_in(said, Write(tool="add", text_matches=r"\ASaved: "))
     assert failure_in(said, Write(tool="add", text_matches=r"\AStored"))
-    assert failure_in(said, Write(tool="add", text_refuses=r"^Saved"))
-    assert failure_in(said, Write(tool="add", json_absent=("warning",)))
     assert failure_in(result(is_error=True))
     assert failure_in(result("Entity not\nfound", is_error=True)) == "Entity not found"
 

@@ -12,7 +12,8 @@ import rich_click as click  # noqa: TID253 - imported when the command is called
 from attrs import evolve
 
 from grove_backend_mcp.client import Connection, Limits, connect
-from grove_backend_mcp.discovery.choose import choose, endpoint_of
+from grove_backend_mcp.discovery.choose import choose
+from grove_backend_mcp.discovery.references import resolve
 from grove_backend_mcp.mappings.assessment import assessment_of, keep_assessment
 from grove_backend_mcp.mappings.choice import mapping_for
 from grove_backend_mcp.mappings.mapping import KINDS, ServerMapping, tables_of
@@ -55,7 +56,7 @@ def map_command(
     probe.
     """
     if file is not None:
-        tools, server_name = read_tool_list(file.read(_LARGEST_LIST))
+        tools, server_name = read_tool_list(file.read(_LARGEST_LIST)), ""
     else:
         with _connected(*_meant(ctx, name)) as connection:
             tools, server_name = connection.tools(), connection.server_name
@@ -134,11 +135,11 @@ def _meant(ctx: click.Context, name: str | None) -> tuple[BackendContext, Server
 def _connected(context: BackendContext, entry: ServerEntry) -> Iterator[Connection]:
     settings: McpSettings = context.settings or McpSettings()
     limits = Limits(connect_seconds=settings.connect_seconds, call_seconds=settings.call_seconds)
-    with connect(endpoint_of(context, entry), limits) as connection:
+    with connect(resolve(entry, context), limits) as connection:
         yield connection
 
 
-def read_tool_list(data: bytes) -> tuple[Sequence[Tool], str]:
+def read_tool_list(data: bytes) -> Sequence[Tool]:
     """Read a list of tools, as a server gives it or somebody has recorded it."""
     try:
         document = json.loads(data)
@@ -146,19 +147,13 @@ def read_tool_list(data: bytes) -> tuple[Sequence[Tool], str]:
         raise BackendError(f"this is no JSON: {error}") from error
     inner = document.get("result", document) if isinstance(document, dict) else document
     entries = inner.get("tools") if isinstance(inner, dict) else inner
-    if not isinstance(entries, list):
+    found = map(tool_from, entries if isinstance(entries, list) else ())
+    tools = [tool for tool in found if tool is not None]
+    if not tools:
         raise BackendError(
             'this is no list of tools: give the answer to tools/list, such as {"tools": [...]}'
         )
-    tools = [tool for tool in map(tool_from, entries) if tool is not None]
-    if entries and not tools:
-        raise BackendError(
-            "none of the entries is a tool: each needs a name and an inputSchema that is an object"
-        )
-    found = document
-    for step in ("initialize", "serverInfo", "name"):
-        found = found.get(step) if isinstance(found, dict) else None
-    return tools, found if isinstance(found, str) else ""
+    return tools
 
 
 def _mapping_lines(
@@ -237,13 +232,12 @@ def probe(connection: Connection, mapping: ServerMapping, now: datetime) -> list
     steps: list[dict[str, Any]] = []
     handle = ""
 
-    def attempt(name: str, can: object, act: Callable[[], object], done: str = "") -> bool:
+    def attempt(name: str, can: object, act: Callable[[], str | None], done: str = "") -> bool:
         """Try something, which says what came of it or raises a fault."""
         ok, detail, begun = None, "the server has no tool for it", time.monotonic()
         if can:
             try:
-                said = act()
-                ok, detail = True, done or str(said)
+                ok, detail = True, act() or done
             except ServerFaultError as fault:
                 ok, detail = False, fault.detail
         taken = round((time.monotonic() - begun) * 1000)

@@ -206,8 +206,6 @@ def tool_result(result: Mapping[str, Any], reporter: Reporter) -> ToolResult:
     content = result.get("content")
     parts = content if isinstance(content, list) else []
     texts = [text for part in parts if (text := _text(part)) is not None]
-    if len(texts) > _MOST_TEXTS:
-        reporter.warn(f"gave {len(texts)} texts at once; {_MOST_TEXTS} are read")
     return ToolResult(
         structured=result.get("structuredContent"),
         texts=tuple(texts[:_MOST_TEXTS]),

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from grove_backend_mcp.discovery.references import resolve
 from grove_backend_mcp.discovery.registrations import read_registrations
 from grove_backend_mcp.mappings.assessment import load_assessment
-from grove_backend_mcp.servers import Endpoint, Origin, ServerEntry, ServerFaultError
+from grove_backend_mcp.servers import Origin, ServerEntry, ServerFaultError
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, Discovered, TrustRequest
 
@@ -34,7 +34,6 @@ class Candidate:
     why: str
     profile: str | None = None
     may_be_probed: bool = False
-    is_meant: bool = False
     is_used: bool = False
     is_usable: bool = False
 
@@ -74,17 +73,12 @@ def choose(context: BackendContext) -> Choice:
         found = [_configured(context, settings)]
     else:
         found, problems = _registered(context, settings)
-    first = next((one for one in found if one.is_meant), None)
+    first = next((one for one in found if one.is_used), None)
     return Choice(
         candidates=[evolve(one, is_used=one is first) for one in found],
         problems=problems,
         is_configured=bool(settings.command or settings.url or settings.server),
     )
-
-
-def endpoint_of(context: BackendContext, entry: ServerEntry) -> Endpoint:
-    """Work out how a server is reached from here."""
-    return resolve(entry, context.environment, context.root)
 
 
 def _configured(context: BackendContext, settings: McpSettings) -> Candidate:
@@ -145,7 +139,7 @@ def _candidate(
 def _meant(context: BackendContext, entry: ServerEntry, why: str, profile: str | None) -> Candidate:
     is_usable = True
     try:
-        endpoint_of(context, entry)
+        resolve(entry, context)
     except ServerFaultError as fault:
         is_usable, why = False, fault.detail
     return Candidate(
@@ -153,7 +147,7 @@ def _meant(context: BackendContext, entry: ServerEntry, why: str, profile: str |
         why=why,
         profile=profile,
         may_be_probed=True,
-        is_meant=True,
+        is_used=True,
         is_usable=is_usable,
     )
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from grove_backend_mcp.servers import Endpoint, FaultKind, Origin, ServerEntry, ServerFaultError
 from grove_backend_mcp.settings import REFERENCE, option_values, referred_to, says_secret
+from grove_core import BackendContext
 
 _HANDED_ON: Final = frozenset(
     "CLAUDE_PROJECT_DIR HOME LANG LOGNAME PATH TMPDIR USER"
@@ -23,7 +24,6 @@ _IN_TEXTS: Final = re.compile(
     r"|[?&][^=&\s]*(?:auth|key|password|secret|token)[^=&\s]*=([^&\s]+)"
 )
 _OF_THE_PROJECT: Final = frozenset((Origin.LOCAL, Origin.PROJECT))
-_PROJECT_VARIABLE: Final = "CLAUDE_PROJECT_DIR"
 _LOOPBACK: Final = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|::1")
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
@@ -47,10 +47,12 @@ def expand(text: str, environment: Mapping[str, str]) -> str:
     return REFERENCE.sub(value, text)
 
 
-def resolve(entry: ServerEntry, environment: Mapping[str, str], root: Path) -> Endpoint:
+def resolve(entry: ServerEntry, context: BackendContext) -> Endpoint:
     """Work out how a server is reached; nothing is started."""
-    known = {**environment, _PROJECT_VARIABLE: os.fspath(root)}
-    return _resolve_address(entry, known) if entry.url else _resolve_program(entry, known, root)
+    known = {**context.environment, "CLAUDE_PROJECT_DIR": os.fspath(context.root)}
+    if entry.url:
+        return _resolve_address(entry, known)
+    return _resolve_program(entry, known, context.root)
 
 
 def _resolve_address(entry: ServerEntry, known: Mapping[str, str]) -> Endpoint:

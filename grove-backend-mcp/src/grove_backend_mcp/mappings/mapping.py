@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Final, TypeAlias
 
 from attrs import Attribute, asdict, field, fields_dict, frozen
-from attrs.validators import deep_iterable, ge, in_, instance_of, max_len, min_len
+from attrs.validators import ge, in_, instance_of, max_len, min_len
 
 from grove_core import BackendError
 
@@ -119,10 +119,7 @@ def _faults(part: object, known: list[str]) -> Iterator[str]:
         if name is None and len(match[0]) == 1:
             yield f"{part!r} has a single {match[0]!r}: write {match[0] * 2!r} for a brace"
         elif name is not None and name not in known:
-            close = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {{{close[0]}}}?" if close else ""
-            listed = " ".join(f"{{{one}}}" for one in known)
-            yield f"unknown placeholder {{{name}}}{hint} (known here: {listed})"
+            yield f"unknown placeholder {{{name}}}{near(name, known)}"
 
 
 def _is_path(_: object, attribute: "Attribute[Any]", value: str) -> None:
@@ -187,7 +184,7 @@ class Answered(Operation):
     handle: str = _path()
     handle_pattern: str = _pattern()
     score: str = _path()
-    score_kind: str = _choice("none", "similarity", "percent", "distance")
+    score_kind: str = _choice("none", "similarity", "distance")
 
     @property
     def says_how(self) -> bool:
@@ -253,10 +250,6 @@ class Write(Answered):
     needed = ("content", "plain", "summary", "detail")
 
     text_matches: str = _pattern()
-    text_refuses: str = _pattern()
-    json_absent: tuple[str, ...] = field(
-        default=(), converter=tuple, validator=deep_iterable(instance_of(str))
-    )
     text_form: str = _choice("full", "short")
     longest_text: int = _checked(0, ge(0))
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final
 
 from attrs import frozen
@@ -19,19 +18,6 @@ _LONGEST_HANDLE: Final = 500
 _LONGEST_NUMBER: Final = 10**30
 _MOST_STRINGS: Final = 50
 _DEEPEST: Final = 5
-_LISTS: Final = (
-    *("results", "memories", "items", "entities", "notes", "documents", "hits", "matches"),
-    *("entries", "records", "data", "facts", "nodes", "learnings", "chunks"),
-)
-_AROUND: Final = ("result", "results", "data", "response", "output", "memory", "note", "item")
-_TEXTS: Final = (
-    *("content", "text", "memory", "document", "value", "body", "information", "observations"),
-    *("note", "data", "page_content", "chunk", "summary", "description", "fact"),
-)
-_HANDLES: Final = (
-    *("id", "uuid", "memory_id", "content_hash", "hash", "key", "permalink", "name", "title"),
-)
-_PERCENT: Final = re.compile(r"(\d{1,3}(?:\.\d+)?) ?%")
 # What is stored may hold such marks: the last end of a content before the metadata counts.
 _ENTRY: Final = re.compile(
     r"\s*<entry>\s*<content>(.*)</content>\s*<metadata>(.*)</metadata>\s*</entry>\s*", re.DOTALL
@@ -46,7 +32,7 @@ class Item:
     metadata: Json = None
     handle: str = ""
     score: Json = None
-    labels: tuple[str, ...] = ()
+    labels: Sequence[str] = ()
 
 
 def values_at(path: str, document: Json) -> Sequence[Json]:
@@ -76,7 +62,7 @@ def items_of(result: ToolResult, reading: Answered) -> Iterator[Item]:
                 return
     for document in documents:
         if isinstance(document, dict | list):
-            yield from _items_in(document, reading)
+            yield from (item for row in _rows(document) for item in _items_in_row(row, reading))
             return
     for text in result.texts:
         yield from _items_in_text(text, reading)
@@ -133,20 +119,17 @@ def _items_in_row(row: Json, reading: Answered) -> Iterator[Item]:
 
 
 def _item_from(value: Mapping[str, Any], reading: Answered) -> Item:
-    texts = _strings(values_at(reading.text, value)) if reading.text else ()
-    if not texts:
-        likely = _strings(value[name] for name in _TEXTS if name in value)
-        texts = likely or sorted(_strings([value]), key=len)[-1:]
+    every = _strings([value])
+    texts = _strings(values_at(reading.text, value)) if reading.text else every
     metadata = values_at(reading.metadata, value) if reading.metadata else ()
-    likely_handles = (value[name] for name in _HANDLES if name in value)
-    handles = values_at(reading.handle, value) if reading.handle else likely_handles
+    handles = values_at(reading.handle, value) if reading.handle else ()
     scores = values_at(reading.score, value) if reading.score else ()
     return Item(
         texts=tuple(text[:LONGEST_READ] for text in texts),
         metadata=[*metadata, value],
         handle=next(filter(None, map(as_handle, handles)), ""),
         score=next(iter(scores), None),
-        labels=tuple(text for text in _strings([value]) if text not in texts),
+        labels=every,
     )
 
 
@@ -164,28 +147,20 @@ def _strings(values: Iterable[Json], depth: int = _DEEPEST) -> Sequence[str]:
     return found[:_MOST_STRINGS]
 
 
-def _items_in(value: Json, reading: Answered, depth: int = _DEEPEST) -> Iterator[Item]:
-    """Find the results in JSON of which nothing is known."""
-    inner = None
-    if depth and isinstance(value, str):
-        inner = parsed_json(value)
-    elif depth and isinstance(value, dict):
-        inner = _inside(value)
-    if inner is not None:
-        yield from _items_in(inner, reading, depth - 1)
-    elif isinstance(value, list) and depth:
-        yield from (item for one in value for item in _items_in(one, reading, depth - 1))
+def _rows(value: Json, depth: int = _DEEPEST) -> Iterator[Json]:
+    """Find what may be results in JSON of which nothing is known: objects that hold no others."""
+    value = (parsed_json(value) or value) if isinstance(value, str) else value
+    inside = value
+    if isinstance(value, dict):
+        lists = (one for one in value.values() if one and isinstance(one, list))
+        rows = (one for one in lists if all(isinstance(each, dict) for each in one))
+        around = [*value.values()] if len(value) == 1 else None
+        inside = next(rows, around)
+    if depth and isinstance(inside, list):
+        for one in inside:
+            yield from _rows(one, depth - 1)
     else:
-        yield from _items_in_row(value, reading)
-
-
-def _inside(value: Mapping[str, Any]) -> Json:
-    """What of an object holds the results; ``None`` where it is one itself."""
-    known = (value[name] for name in _LISTS if isinstance(value.get(name), list))
-    lists = (one for one in value.values() if one and isinstance(one, list))
-    objects = (one for one in lists if all(isinstance(each, dict) for each in one))
-    wrapped = (value[name] for name in _AROUND if isinstance(value.get(name), dict))
-    return next(chain(known, objects, wrapped), None)
+        yield value
 
 
 def _items_in_text(text: str, reading: Answered) -> Iterator[Item]:
@@ -201,8 +176,7 @@ def _items_in_text(text: str, reading: Answered) -> Iterator[Item]:
         # The server's id may stand behind the block, where the text would be divided.
         parts = divided(text)
     for part in filter(str.strip, parts):
-        percent = _PERCENT.search(part) if reading.score_kind == "percent" else None
-        yield Item(texts=(part[:LONGEST_READ],), score=percent[1] if percent else None)
+        yield Item(texts=(part[:LONGEST_READ],))
 
 
 def as_handle(value: Json) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
@@ -21,11 +21,13 @@ from grove_backend_mcp.protocol.results import (
     merged,
     read_handle,
     read_results,
-    refuses_deletion,
 )
 from grove_backend_mcp.protocol.texts import values_of
 from grove_backend_mcp.servers import FaultKind, ServerFaultError, ToolResult
 from grove_core import Learning, Query
+
+if TYPE_CHECKING:
+    from grove_backend_mcp.client import Connection
 
 _MOST_LISTED: Final = 5_000
 _LISTED_AT_ONCE: Final = 1_000
@@ -49,18 +51,10 @@ UNKNOWN: Final = Unknown.UNKNOWN
 """The server cannot be asked whether it holds a learning."""
 
 
-class Calling(Protocol):
-    """What calls the tools of a server."""
-
-    def call(self, tool: str, arguments: Mapping[str, Json]) -> ToolResult:
-        """Call a tool."""
-        ...
-
-
 class MemoryServer:
     """A memory server whose tools are known."""
 
-    def __init__(self, connection: Calling, mapping: ServerMapping, project: str) -> None:
+    def __init__(self, connection: "Connection", mapping: ServerMapping, project: str) -> None:
         """Call nothing yet."""
         self._connection = connection
         self._mapping = mapping
@@ -100,46 +94,32 @@ class MemoryServer:
             )
         return handle
 
-    def update(self, learning: Learning, handle: str) -> bool:
+    def update(self, learning: Learning, handle: str) -> None:
         """Replace what is stored of a learning, and look whether that has worked."""
         if self._mapping.update is None:
-            return False
-        known = self._known_handle(learning.id, handle, learning.summary)
-        said, there = self._updated(learning, known)
-        # Some servers give what is changed another id: then the one that is known leads nowhere.
-        if said and isinstance(there, Found) and there.handle not in ("", known):
-            said, _ = self._updated(learning, there.handle)
-        if said:
-            raise ServerFaultError(FaultKind.NOT_STORED, f"it has not changed a learning: {said}")
-        return True
-
-    def _updated(self, learning: Learning, handle: str) -> tuple[str, Found | Unknown | None]:
-        """Try a change; say what was wrong, and what is there now."""
-        values, said = self._values(learning, handle), ""
-        steps = self._mapping.update.steps if self._mapping.update else ()
+            return
+        known, said = self._known_handle(learning.id, handle, learning.summary), ""
+        values = self._values(learning, known)
         # Where an earlier try ended after the first step, that step fails now; the last one tells.
-        for step in steps:
+        for step in self._mapping.update.steps:
             said = failure_in(self._call(step, values))
-        there = self.holds(learning.id, handle, learning.summary)
+        there = self.holds(learning.id, known, learning.summary)
         if isinstance(there, Found) and there.learning is not None:
             said = "" if there.learning == learning else said or "it is as it was"
         elif there is None:
             said = said or "it is gone"
-        return said, there
+        if said:
+            raise ServerFaultError(FaultKind.NOT_STORED, f"it has not changed a learning: {said}")
 
-    def delete(self, learning_id: str, handle: str) -> bool:
+    def delete(self, learning_id: str, handle: str) -> None:
         """Remove a learning, and look whether it is gone."""
         if self._mapping.delete is None:
-            return False
+            return
         known = self._known_handle(learning_id, handle, "")
-        result = self._call(self._mapping.delete, self._fetching(learning_id, known))
-        said = failure_in(result)
+        said = failure_in(self._call(self._mapping.delete, self._fetching(learning_id, known)))
         there = self.holds(learning_id, known)
-        if isinstance(there, Found):
+        if isinstance(there, Found) or (there is UNKNOWN and said):
             raise ServerFaultError(FaultKind.TOOL_FAILED, f"it still has a learning: {said}")
-        if there is UNKNOWN and (said or refuses_deletion(result)):
-            raise ServerFaultError(FaultKind.TOOL_FAILED, f"it has removed nothing: {said}")
-        return True
 
     def holds(self, learning_id: str, handle: str, words: str = "") -> Found | Unknown | None:
         """Look whether a learning is there."""

@@ -52,24 +52,12 @@ def failure_in(result: ToolResult, write: Write | None = None) -> str:
     if result.is_error:
         return said or "the tool failed, and does not say why"
     if write is not None:
-        if write.text_refuses and _any_matches(write.text_refuses, result):
-            return said
-        if write.text_matches and not _any_matches(write.text_matches, result):
+        wanted = write.text_matches
+        if wanted and not any(re.search(wanted, one, re.MULTILINE) for one in result.texts):
             return f"the answer is not that of a success: {said}" if said else "the answer is empty"
-    unwanted = write.json_absent if write is not None else ()
-    for document in _objects_of(result):
-        if any(document.get(key) for key in unwanted) or _says_failure(document):
-            return said or "the answer names an error"
+    if any(map(_says_failure, _objects_of(result))):
+        return said or "the answer names an error"
     return said if any(_ERROR.match(text[:_LONGEST_PROSE]) for text in result.texts[:1]) else ""
-
-
-def refuses_deletion(result: ToolResult) -> bool:
-    """Return whether an answer to a deletion says that there was nothing to delete."""
-    return any(document.get("deleted", True) in (False, 0) for document in _objects_of(result))
-
-
-def _any_matches(pattern: str, result: ToolResult) -> bool:
-    return any(re.search(pattern, text, re.MULTILINE) for text in result.texts)
 
 
 def _objects_of(result: ToolResult) -> Iterator[Mapping[str, Any]]:
@@ -162,7 +150,7 @@ def relevance_of(score: Json, kind: str) -> float | None:
     number = float(score)
     if kind == "distance":
         return 1 / (1 + max(0.0, number))
-    return min(1.0, max(0.0, number / 100 if kind == "percent" else number))
+    return min(1.0, max(0.0, number))
 
 
 def merged(answers: Iterable[Sequence[Found]]) -> Sequence[Found]:

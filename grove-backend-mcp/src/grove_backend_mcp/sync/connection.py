@@ -102,7 +102,7 @@ class ServerConnection:
 
     def _connect(self, until: float) -> "MemoryServer":
         from grove_backend_mcp.client import Limits, connect
-        from grove_backend_mcp.discovery.choose import endpoint_of
+        from grove_backend_mcp.discovery.references import resolve
         from grove_backend_mcp.mappings.assessment import keep_assessment
         from grove_backend_mcp.mappings.choice import mapping_for
         from grove_backend_mcp.protocol.memory_server import MemoryServer
@@ -111,7 +111,7 @@ class ServerConnection:
         limits = Limits(
             connect_seconds=settings.connect_seconds, call_seconds=settings.call_seconds
         )
-        endpoint = endpoint_of(self._context, self.entry)
+        endpoint = resolve(self.entry, self._context)
         atexit.register(self.close)
         connection = self._stack.enter_context(connect(endpoint, limits, until=until))
         self._connection = connection

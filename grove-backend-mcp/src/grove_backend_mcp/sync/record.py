@@ -100,7 +100,7 @@ class Record(JsonlStore[Recorded]):
     ) -> None:
         """Record a status; it counts as the latest, also where a clock was ahead before."""
         before = self.state().statuses.get(learning_id)
-        when = at if before is None else max(at, _after(before.at))
+        when = at if before is None else max(at, before.at + _NEXT)
         line = {"at": format_instant(when), "id": learning_id, "status": status.value}
         self.append(line | ({"note": note} if note else {}))
 
@@ -191,13 +191,6 @@ def _fold_learnings(
         found.pop(learning.id, None)
         found[learning.id] = learning
     return found
-
-
-def _after(instant: datetime) -> datetime:
-    try:
-        return instant + _NEXT
-    except OverflowError:
-        return instant  # somebody has written down the end of time
 
 
 def _document_of(learning: Learning) -> dict[str, Any]:

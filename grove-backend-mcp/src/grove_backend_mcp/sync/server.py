@@ -157,15 +157,10 @@ class RemoteServer:
     ) -> Sequence["Found"]:
         """Fetch what a server lists without all that belongs to it: what is new here first."""
         cut = [one for one in listed if one.learning_id and one.learning is None]
-        known: list[Found] = []
-        new: list[Found] = []
-        for one in cut:
-            is_known = self.contents.get(one.learning_id or "") is not None
-            (known if is_known else new).append(one)
+        new = [one for one in cut if self.contents.get(one.learning_id or "") is None]
         by_id: dict[str | None, Found] = {}
-        for one in (*new[:_MOST_NEW], *_some(known, until)):
-            if time.monotonic() < until:
-                by_id |= {each.learning_id: each for each in server.fetched([one], 1)}
+        for one in (*new[:_MOST_NEW], *_some(cut, until)):
+            by_id |= {each.learning_id: each for each in server.fetched([one], 1)}
         return [by_id.get(one.learning_id, one) if one.learning_id else one for one in listed]
 
     def _put_away(self, found: Mapping[str | None, "Found"]) -> int:
