@@ -105,7 +105,7 @@ text = {{"type": "string"}}
 schema = {{"type": "object", "required": ["text"], "properties": {{"text": text}}}}
 schema["properties"]["text"]["description"] = "x"
 odd = {{**schema, "required": ["text", "kind{ESCAPES}"]}}
-odd["properties"] = {{"text": text, "kind{ESCAPES}": {{"type": "string", "default": "a"}}}}
+odd["properties"] = {{"text": text, "kind{ESCAPES}": {{"type": "string", "enum": ["a"]}}}}
 TOOLS = [{{"name": "save_memory", "inputSchema": odd}}]
 for line in sys.stdin:
     asked = json.loads(line)

@@ -162,7 +162,7 @@ def test_the_tools_of_an_unknown_server_are_recognised_and_nothing_else_is_guess
             {"projectName": "{project}", "fileName": "{id}.md", "content": "{content}"},
         ),
         ("add_memory(text*, user_id*)", {"text": "{content}", "user_id": "grove"}),
-        ("add_memory(text*, type*: episodic|semantic)", {"text": "{content}", "type": "semantic"}),
+        ("add_memory(text*, type*: episodic|semantic)", {"text": "{content}", "type": "episodic"}),
         ("add_memory(text*, importance*: integer)", {"text": "{content}", "importance": 5}),
         (
             "add_memory(messages*: [role*: user|assistant, content*])",
@@ -181,7 +181,7 @@ def test_the_tools_of_an_unknown_server_are_recognised_and_nothing_else_is_guess
         ("store_memory_everywhere(text*, delete_matches*: boolean)", None),
         (
             "add_memory(text*, type*: delete|note_taken)",
-            {"text": "{content}", "type": "note_taken"},
+            None,
         ),
         ("store_or_delete_memory_issue(text*)", None),
         ("create_memory_project(content*)", None),

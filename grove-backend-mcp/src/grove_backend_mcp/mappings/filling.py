@@ -18,7 +18,6 @@ _DEEPEST: Final = 4
 # In the name of an argument: what it does to other things than the one that is stored.
 _DANGEROUS: Final = TOOLS["destroying"] | TOOLS["sweeping"] | CHANGING
 _TEXTS: Final = ARGUMENTS["texts"]
-_WEIGHT: Final = {"integer": 5, "number": 0.5}
 
 
 class Filled(NamedTuple):
@@ -82,9 +81,7 @@ def _text_for(property_: Property, depth: int) -> Any:  # noqa: ANN401 - any JSO
         return filled and filled.arguments
     items = property_.items()
     if "string" in items.types:
-        # One observation is the text, another one the block: both come back as they are.
-        is_list = words_of(property_.name)[-1] == "observations"
-        return ["{plain}", "{block}"] if is_list else ["{content}"]
+        return ["{content}"]
     filled = _with_text(items.members(), depth + 1) if property_.takes("array") else None
     return filled and [filled.arguments]
 
@@ -118,27 +115,19 @@ def _filled(
 
 def _value_for(property_: Property) -> Any:  # noqa: ANN401 - any JSON
     """Fill in an argument that is required besides the text or the query; ``None`` for no idea."""
-    joined, text = _joined(property_), None
+    joined = _joined(property_)
     if choices := property_.choices():
-        return _choice(property_, choices)
-    if isinstance(property_.said("default"), str):
-        return _literal(property_.said("default"))
+        names = [one for one in choices if isinstance(one, str) and one.isidentifier()]
+        destroys = any(not TOOLS["destroying"].isdisjoint(words_of(str(one))) for one in choices)
+        return next(iter(names), None) if not destroys else None
     if property_.takes("string"):
-        text = _string_for(property_)
-    elif joined in ARGUMENTS["weights"]:
-        return next((value for kind, value in _WEIGHT.items() if kind in property_.types), None)
-    elif _takes_texts(property_):
+        return _string_for(property_)
+    if joined in ARGUMENTS["weights"] and property_.takes("integer", "number"):
+        return 5 if "integer" in property_.types else 0.5
+    if _takes_texts(property_):
         lists = {**dict.fromkeys(ARGUMENTS["tags"], "{labels}"), "ids": ["{id}"]}
         return lists.get(joined)
-    return "{metadata}" if joined == "metadata" and property_.takes("object") else text
-
-
-def _literal(text: str) -> str | None:
-    """Take a text of the schema as it is, unless it asks for something to be destroyed."""
-    if not TOOLS["destroying"].isdisjoint(words_of(text)):
-        return None
-    # Its braces are no placeholders.
-    return text.replace("{", "{{").replace("}", "}}")
+    return "{metadata}" if joined == "metadata" and property_.takes("object") else None
 
 
 def _string_for(property_: Property) -> str | None:
@@ -152,18 +141,6 @@ def _string_for(property_: Property) -> str | None:
     if last == "{id}" and not set(words).isdisjoint(ARGUMENTS["referred"]):
         last = None
     return FILLED_BY["whole"].get(_joined(property_), last)
-
-
-def _choice(property_: Property, choices: Sequence[Any]) -> str | None:
-    """Choose one of the values that an argument may have."""
-    if len(choices) == 1:
-        return _literal(choices[0]) if isinstance(choices[0], str) else None
-    if not set(words_of(property_.name)[-1:]).intersection(ARGUMENTS["choices"]):
-        return None
-    names = [one for one in choices if isinstance(one, str) and one.isidentifier()]
-    known = {one.lower(): one for one in names if _literal(one) is not None}
-    wanted = next((known[one] for one in ARGUMENTS["chosen"] if one in known), None)
-    return wanted or next(iter(known.values()), None)
 
 
 def _takes_texts(property_: Property) -> bool:

@@ -18,7 +18,6 @@ from grove_backend_mcp.mappings.words import (
 )
 from grove_backend_mcp.servers import Tool
 
-_STRONG: Final = 4
 _KINS: Final = (
     frozenset("entity entities node nodes graph".split()),
     frozenset("document documents chunk chunks passage passages".split()),
@@ -91,19 +90,20 @@ def _has_argument_of_memory(tool: Tool) -> bool:
 
 def _best(rated: Iterable[_Rated | None]) -> _Rated | None:
     """Choose the tool with the most points; of two, the one with the shorter name."""
-    candidates = [one for one in rated if one is not None]
-    order = {id(one): (-one.points, len(one.tool.name), one.tool.name) for one in candidates}
-    return min(candidates, key=lambda one: order[id(one)], default=None)
+    return min(
+        (one for one in rated if one is not None),
+        key=lambda one: (-one.points, len(one.tool.name), one.tool.name),
+        default=None,
+    )
 
 
 def _rated_writer(tool: Tool, around: _Surroundings, sought: int | None) -> _Rated | None:
     """Rate a tool that may store; ``sought`` is the kin of what the chosen search finds."""
-    points, strength = _points_of(tool, WRITE_VERBS, around)
+    points, filled = _points_of(tool, WRITE_VERBS, around), filled_to_write(tool)
     is_reader = tool.annotations.get("readOnlyHint") is True
-    filled = filled_to_write(tool)
-    if filled is None or is_reader or not _NOT_WRITING.isdisjoint(words_of(tool.name)):
+    if points is None or filled is None or is_reader:
         return None
-    if not strength or not (filled.is_required or strength >= _STRONG):
+    if not _NOT_WRITING.isdisjoint(words_of(tool.name)):
         return None
     kin = _kin(tool.name)
     if kin is not None and sought is not None:
@@ -112,13 +112,12 @@ def _rated_writer(tool: Tool, around: _Surroundings, sought: int | None) -> _Rat
 
 
 def _rated_search(tool: Tool, around: _Surroundings) -> _Rated | None:
-    points, strength = _points_of(tool, SEARCH_VERBS, around)
+    points, filled = _points_of(tool, SEARCH_VERBS, around), filled_to_search(tool)
     hints = tool.annotations
     destroys = hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
-    filled = filled_to_search(tool)
-    if filled is None or destroys or not _NOT_SEARCHING.isdisjoint(words_of(tool.name)):
+    if points is None or filled is None or destroys:
         return None
-    if not strength or not (filled.is_required or strength > 1):
+    if not _NOT_SEARCHING.isdisjoint(words_of(tool.name)):
         return None
     return _Rated(points + filled.is_required, tool, filled)
 
@@ -129,28 +128,25 @@ def _kin(name: str) -> int | None:
     return next((index for index, kin in enumerate(_KINS) if not kin.isdisjoint(words)), None)
 
 
-def _points_of(tool: Tool, wanted: Mapping[str, int], around: _Surroundings) -> tuple[float, int]:
-    """Rate the name of a tool, and tell how strong its verb is; 0 where it names something else."""
+def _points_of(tool: Tool, wanted: Mapping[str, int], around: _Surroundings) -> float | None:
+    """Rate the name of a tool; ``None`` where it names something else than is wanted."""
     words = words_of(tool.name)
     if words[:1] == (around.first_verb,):
         words = words[1:]
     index = _verb_in(words)
     if index is None or words[index] not in wanted:
-        return 0, 0
-    after = words[index + 1 :]
-    after = after[: after.index("by")] if "by" in after else after
-    nouns = _nouns(after) or _nouns(words[:index])
+        return None
+    nouns = _nouns(words[index + 1 :]) or _nouns(words[:index])
     others = _OTHER_NOUNS.intersection(words)
     of_memory = any(map(is_of_memory, nouns))
-    is_sure = of_memory or words[index] in TOOLS["memory_verbs"] or around.is_memory
     if others and (not of_memory or nouns[-1] in others or not TOOLS["modifiers"] >= others):
-        return 0, 0
-    if nouns and not _is_known(nouns[-1]):
-        return 0, 0
-    is_sure = is_sure or (bool(nouns) and nouns[-1] in TOOLS["stores"])
+        return None
+    last = nouns[-1] if nouns else ""
+    is_sure = of_memory or words[index] in TOOLS["memory_verbs"] or around.is_memory
+    if not (is_sure or last in TOOLS["stores"]) or (last and not _is_known(last)):
+        return None
     points = (3.0 if of_memory else 1.0) * bool(nouns) + wanted[words[index]] - 3 * bool(others)
-    points -= 0 if TOOLS["many"].isdisjoint(words) else 2
-    return points, wanted[words[index]] if is_sure else 0
+    return points - (0 if TOOLS["many"].isdisjoint(words) else 2)
 
 
 def _nouns(words: Sequence[str]) -> Sequence[str]:
