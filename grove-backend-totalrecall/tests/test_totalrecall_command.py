@@ -132,7 +132,7 @@ FAILURES = [
     ),
     (
         "end('Not logged in · Please run /login', is_error=True); sys.exit(1)",
-        "`claude` is not logged in",
+        "`claude` ended with exit code 1 .*Not logged in.*",
     ),
     ("os.kill(os.getpid(), 9)", r"`claude` ended with exit code (-9|137) \(without a word\)"),
     (

@@ -89,14 +89,22 @@ def log_of(context, day=TODAY):
 @pytest.mark.parametrize(
     ("spoil", "words", "mend"),
     [
-        (lambda log: log.symlink_to("nowhere.md"), "leads nowhere", "rm {log}"),
+        (
+            lambda log: log.symlink_to("nowhere.md"),
+            "is a symbolic link",
+            "Replace the symbolic link",
+        ),
         (
             lambda log: log.symlink_to("/dev/null"),
             "{log} leads to",
             "Replace the symbolic link {log} by what it leads to",
         ),
         (lambda log: log.mkdir(), "{log} is no file", "Move {log} out of the way"),
-        (lambda log: log.touch() or os.truncate(log, HUGE), "is over 16 MiB", "Split {log}"),
+        (
+            lambda log: log.touch() or os.truncate(log, HUGE),
+            "is too large to be read",
+            "Split {log}",
+        ),
     ],
 )
 def test_a_log_that_cannot_be_written_is_broken(standalone, spoil, words, mend):

@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from grove_backend_totalrecall.changes import changes_since
-from grove_backend_totalrecall.contents import Contents
 from grove_backend_totalrecall.health import describe, why_unusable, write_fault
 from grove_backend_totalrecall.installation import find_installation
 from grove_backend_totalrecall.paths import Paths
@@ -18,7 +16,6 @@ from grove_core import (
     BackendContext,
     BackendError,
     Capability,
-    Changes,
     Filters,
     Health,
     Hit,
@@ -31,13 +28,10 @@ from grove_core import (
     StorageError,
     UnsupportedError,
     check_storable,
-    format_instant,
-    is_ignored_by_git,
     rule_hits,
 )
 
 NAME: Final = "total-recall"
-_NAMED: Final = 3
 _CAPABILITIES: Final = frozenset(
     {
         Capability.GET,
@@ -45,7 +39,6 @@ _CAPABILITIES: Final = frozenset(
         Capability.SET_STATUS,
         Capability.EPHEMERAL,
         Capability.FILES,
-        Capability.CHANGES,
         Capability.NOTES,
     }
 )
@@ -87,12 +80,11 @@ class TotalRecallBackend:
         """Add a learning to today's log, unless its id is in one already."""
         check_storable(learning)
         logged = self._writer.log(learning, self._clock())
-        stored = logged.stored
         return Receipt(
             learning_id=learning.id,
             status=ReceiptStatus.STORED if logged.is_new else ReceiptStatus.DUPLICATE,
             backend=NAME,
-            location=f"{stored.path}:{stored.line}",
+            location=f"{logged.stored.path}:{logged.stored.line}",
             note=logged.note,
         )
 
@@ -116,12 +108,8 @@ class TotalRecallBackend:
             contents = self._store.contents()
         except StorageError as error:
             return Health(ok=False, detail=str(error), location=location)
-        detail = f"{describe(self._installation)}; {_holdings(contents)}"
-        # Where git ignores the logs, the record of another clone is about logs that are not here.
-        lost = contents.lost()
-        if lost and not is_ignored_by_git(log):
-            more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-            detail += f"; not in its files any more: {', '.join(lost[:_NAMED])}{more}"
+        counts = f"learnings: {len(contents.learnings())}, notes of others: {len(contents.notes)}"
+        detail = f"{describe(self._installation)}; {counts}, daily logs: {contents.logs}"
         return Health(ok=True, detail=detail, location=location)
 
     def get(self, learning_id: str) -> Learning | None:
@@ -159,15 +147,4 @@ class TotalRecallBackend:
 
     def files(self) -> Sequence[Path]:
         """Name the folders of the logs and registers, and grove's own record."""
-        return self._store.sources()
-
-    def changes(self, mark: str) -> Changes:
-        """Return what has changed since an earlier answer."""
-        return changes_since(self._store, mark)
-
-
-def _holdings(contents: Contents) -> str:
-    times = [one.learning.timestamp for one in contents.learnings()]
-    counts = f"learnings: {len(times)}, notes of others: {len(contents.notes)}"
-    last = format_instant(max(times)) if times else "none yet"
-    return f"{counts}, daily logs: {contents.logs}, last learning: {last}"
+        return [*self._store.paths.folders(), self._store.record.lines.path]

@@ -32,7 +32,6 @@ _INSTRUCTION: Final = (
 _INTERPRETED: Final = re.compile(r"(?:^|[\s\ufeff])(?:@\S|!)|!`|`!|\$\{CLAUDE_")
 _NOT_ONE_LINE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _UNKNOWN: Final = re.compile(r"\s*Unknown (?:slash )?(?:command|skill)", re.IGNORECASE)
-_LOGGED_OUT: Final = re.compile(r"not logged in|/login", re.IGNORECASE)
 
 
 class Outcome(NamedTuple):
@@ -42,14 +41,6 @@ class Outcome(NamedTuple):
     why: str
     is_about_note: bool = False
     damage: str = ""
-
-
-class _Said(NamedTuple):
-    """What the client printed: the message of its start, that of its end, and all the rest."""
-
-    start: Mapping[str, Any]
-    end: Mapping[str, Any]
-    rest: str
 
 
 def log_by_claude(
@@ -72,7 +63,7 @@ def log_by_claude(
         code, output = _run(words, root, {**environment, GUARD: "1"}, seconds)
     except (OSError, ValueError) as error:
         return _failure(f"`{PROGRAM}` could not be started: {error}")
-    outcome = _judge(code, _said(output), command, seconds)
+    outcome = _judge(code, output, command, seconds)
     damage = ", ".join(_damages(before, _logs_in(paths), paths.log_of(now.date()).name))
     return outcome._replace(damage=f"while `{PROGRAM}` ran: {damage}" if damage else "")
 
@@ -124,7 +115,6 @@ def _run(
 
 
 def _logs_in(paths: Paths) -> dict[str, bytes]:
-    """Read the daily logs."""
     logs = {path.name: read_file(path) for path in paths.daily.glob("*.md") if day_of(path.name)}
     return {name: content for name, content in logs.items() if content is not None}
 
@@ -133,28 +123,13 @@ def _damages(before: Mapping[str, bytes], after: Mapping[str, bytes], today: str
     """Name daily logs that no longer hold what they held; they are not touched."""
     for name, old in sorted(before.items()):
         now = after.get(name)
-        if now is None:
-            yield f"memory/daily/{name} is gone"
-        elif name != today and now != old:
-            yield f"memory/daily/{name} was changed"
-        elif not _holds(now, old):
-            yield f"memory/daily/{name} has lost or changed lines"
+        if now is None or not (_holds(now, old) if name == today else now == old):
+            yield f"memory/daily/{name} no longer holds what it held"
 
 
 def _holds(content: bytes, old: bytes) -> bool:
     lines = map(bytes.strip, content.split(b"\n"))
     return all(line in lines for line in map(bytes.strip, old.split(b"\n")) if line)
-
-
-def _said(output: bytes) -> _Said:
-    lines = output.decode("utf-8", "replace").split("\n")
-    messages = [(line, _message(line)) for line in lines]
-    known = [message for _, message in messages if message is not None]
-    return _Said(
-        start=next((one for one in known if one.get("subtype") == "init"), {}),
-        end=next((one for one in reversed(known) if one.get("type") == "result"), {}),
-        rest=" ".join(line for line, message in messages if message is None),
-    )
 
 
 def _message(line: str) -> Mapping[str, Any] | None:
@@ -167,21 +142,26 @@ def _message(line: str) -> Mapping[str, Any] | None:
     return message if isinstance(message, dict) else None
 
 
-def _judge(code: int | None, said: _Said, command: str, seconds: float) -> Outcome:
-    result, known = said.end.get("result"), said.start.get("slash_commands")
-    words = _words(result if isinstance(result, str) and result else said.rest)
-    is_error = code != 0 or not said.end or said.end.get("is_error")
+def _judge(code: int | None, output: bytes, command: str, seconds: float) -> Outcome:
+    """Tell what became of it by what the client printed: a message of its start, one of its end."""
+    lines = [(one, _message(one)) for one in output.decode("utf-8", "replace").split("\n")]
+    messages = [message for _, message in lines if message is not None]
+    start = next((one for one in messages if one.get("subtype") == "init"), {})
+    ends = [one for one in messages if one.get("type") == "result"]
+    end = ends[-1] if ends else {}
+    result, known = end.get("result"), start.get("slash_commands")
+    rest = " ".join(line for line, message in lines if message is None)
+    words = _words(result if isinstance(result, str) and result else rest)
+    is_error = code != 0 or not end or end.get("is_error")
     is_missing = isinstance(known, list) and command.removeprefix("/") not in known
     if is_missing or _UNKNOWN.match(words):
         return _failure(f"the client knows no command {command}")
     if code is None:
         return _failure(f"`{PROGRAM}` was not finished after {seconds:g} seconds")
-    if is_error and _LOGGED_OUT.search(words):
-        return _failure(f"`{PROGRAM}` is not logged in")
     quoted = f'"{words}"' if words else "without a word"
     if is_error:
         return _failure(f"`{PROGRAM}` ended with exit code {code} ({quoted})")
-    if denied := ", ".join(_denied(said.end)):
+    if denied := ", ".join(_denied(end)):
         return _failure(f"the client did not permit {denied}")
     return Outcome(logged=True, why=f"`{PROGRAM}` ended well ({quoted})")
 

@@ -3,17 +3,16 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from attrs import evolve
 
-from grove_backend_totalrecall.lines import head_of
+from grove_backend_totalrecall.lines import Entry, head_of
 from grove_backend_totalrecall.notes import Note
 from grove_backend_totalrecall.paths import MemoryFile
-from grove_backend_totalrecall.reader import Entry
 from grove_backend_totalrecall.record import NOTHING, Recorded
 from grove_backend_totalrecall.status import (
     EPOCH,
@@ -39,7 +38,6 @@ from grove_core import (
 )
 
 _ID_DATE: Final = re.compile(r"cl_(\d{8})_")
-_DATE: Final = re.compile(r"\b[0-9]{4}-[01][0-9]-[0-3][0-9]\b")
 _SUMMARY_LENGTH: Final = 200
 _DIGEST_LENGTH: Final = 10
 _STEM_LENGTH: Final = 40
@@ -87,9 +85,10 @@ class Contents:
     def _superseded(self) -> frozenset[str]:
         """The learnings whose claim a register calls superseded, with their id or word for word."""
         found: set[str] = set()
-        for claim in superseded_claims(self.readings):
-            head = head_of(claim)
-            found.update([head.learning_id] if head else self._quotable.quoted_by(claim))
+        notes = (one for file, reading in self.readings if not file.day for one in reading.notes)
+        for note in (one for one in notes if one.is_superseded):
+            head = head_of(note.text)
+            found.update([head.learning_id] if head else self._quotable.quoted_by(note.text))
         return frozenset(found)
 
     def learning(self, learning_id: str) -> Stored | None:
@@ -127,10 +126,6 @@ class Contents:
         found = map(self.learning, self._copies)
         return [one for one in found if one is not None]
 
-    def lost(self) -> list[str]:
-        """Name the learnings that are recorded and stand in no file any more."""
-        return sorted(set(self._recorded) - set(self._copies))
-
     @cached_property
     def notes(self) -> Mapping[str, Stored]:
         """What others have written down, as partial learnings by ids made up here."""
@@ -154,17 +149,6 @@ class Contents:
                 evolve(learning, status=status), file.path, note.line, complete=False
             )
         return notes
-
-
-def superseded_claims(readings: Readings) -> list[str]:
-    """Return what registers call superseded."""
-    return [
-        note.text
-        for file, reading in readings
-        if file.day is None
-        for note in reading.notes
-        if note.is_superseded
-    ]
 
 
 def _copies_in(readings: Readings) -> dict[str, list[Copy]]:
@@ -261,10 +245,7 @@ def _learning_of_note(note: Note, file: MemoryFile) -> Learning:
 def _time_of(note: Note, file: MemoryFile) -> datetime:
     if file.day is not None:
         return instant_of(file.day, note.time)
-    written = _DATE.search(f"{note.section}\n{note.text}\n{note.detail}")
     try:
-        if written is not None:
-            return instant_of(date.fromisoformat(written[0]), "")
         return datetime.fromtimestamp(int(file.path.stat().st_mtime), UTC)
     except (OSError, OverflowError, ValueError):
         return EPOCH

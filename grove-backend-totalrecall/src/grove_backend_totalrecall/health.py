@@ -1,11 +1,9 @@
 """Find what is missing where Total Recall is used, and how to fix it."""
 
 import os
-from collections.abc import Iterator
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from grove_backend_totalrecall.installation import (
     COMMAND_FILE,
@@ -15,10 +13,8 @@ from grove_backend_totalrecall.installation import (
     Installation,
     find_installation,
 )
-from grove_backend_totalrecall.paths import LARGEST_BYTES, Paths, day_of
+from grove_backend_totalrecall.paths import LARGEST_BYTES, Paths
 from grove_core import Health, ProjectContext, StorageError, confined, is_ignored_by_git
-
-_NAMED: Final = 3
 
 
 class Fault(NamedTuple):
@@ -33,11 +29,6 @@ def describe(installation: Installation) -> str:
     return f"Total Recall ({installation.form.value}) in {installation.root}"
 
 
-def why_outside(installation: Installation) -> Fault | None:
-    """Say that the daily logs lie outside of the root, where nothing is written."""
-    return _leads_out(Paths(installation.root).daily, installation.root)
-
-
 def why_unusable(installation: Installation) -> Fault:
     """Say why nothing can be written where Total Recall is installed."""
     start = _how_to_start(installation)
@@ -49,10 +40,8 @@ def why_unusable(installation: Installation) -> Fault:
 
 
 def _how_to_start(installation: Installation) -> str:
-    has_command = installation.form is not Form.HAND_MADE and (
-        installation.form is not Form.STANDALONE or COMMAND_FILE in installation.markers
-    )
-    if has_command:
+    is_plugin = installation.form in {Form.PLUGIN_USER, Form.PLUGIN_PROJECT}
+    if is_plugin or COMMAND_FILE in installation.markers:
         return f"Run {installation.command('recall-init')} in the client"
     daily, registers = (_quoted(installation.root / name) for name in (DAILY, REGISTERS))
     return f"Run Total Recall's install.sh there, or: mkdir -p {daily} {registers}"
@@ -71,33 +60,40 @@ def check_project(context: ProjectContext, today: date) -> Health:
     fault = write_fault(log, installation.root)
     if fault is not None:
         return Health(ok=False, detail=f"{describe(installation)}: {fault.detail}", fix=fault.fix)
-    faults = [*_large_logs(log.parent)]
+    said, fix = [describe(installation)], ""
     if REGISTERS in installation.missing:
-        faults.append(Fault(f"there is no {REGISTERS}", _how_to_start(installation)))
-    said = [describe(installation), *(one.detail for one in faults)]
+        said.append(f"there is no {REGISTERS}")
+        fix = _how_to_start(installation)
     if is_ignored_by_git(log):
         said.append("git ignores its daily logs, so other clones do not get them")
-    return Health(ok=True, detail="; ".join(said), fix="; ".join(one.fix for one in faults))
+    return Health(ok=True, detail="; ".join(said), fix=fix)
 
 
 def write_fault(log: Path, root: Path) -> Fault | None:
     """Tell why a daily log cannot be written, without touching it."""
-    if (fault := _leads_out(log, root)) is not None:
+    if (fault := why_outside(log, root)) is not None:
         return fault
-    if log.is_symlink():
-        # A clone may hold links for all days to come, to files that are not to be appended to.
-        if os.path.exists(log):  # noqa: PTH110 - never raises
-            return Fault(f"{log} is a symbolic link", f"Replace the symbolic link {log} by a file")
-        return Fault(f"{log} is a symbolic link that leads nowhere", f"rm {_quoted(log)}")
-    if os.path.lexists(log):
-        return _file_fault(log)
-    if not os.access(log.parent, os.W_OK | os.X_OK):
-        fix = f"chmod u+wx {_quoted(log.parent)}"
-        return Fault(f"nothing can be created in {log.parent}", fix)
-    return None
+    is_there, folder = log.exists(), log.parent
+    is_locked = is_there and not os.access(log, os.R_OK | os.W_OK)
+    is_full = is_there and log.stat().st_size > LARGEST_BYTES
+    is_closed = not is_there and not os.access(folder, os.W_OK | os.X_OK)
+    # A clone may hold links for all days to come, to files that are not to be appended to.
+    faults = (
+        (
+            log.is_symlink(),
+            f"{log} is a symbolic link",
+            f"Replace the symbolic link {log} by a file",
+        ),
+        (is_there and not log.is_file(), f"{log} is no file", f"Move {log} out of the way"),
+        (is_locked, f"{log} cannot be read and written", f"chmod u+rw {_quoted(log)}"),
+        (is_full, f"{log} is too large to be read", f"Split {log} into several files"),
+        (is_closed, f"nothing can be created in {folder}", f"chmod u+wx {_quoted(folder)}"),
+    )
+    return next((Fault(detail, fix) for is_wrong, detail, fix in faults if is_wrong), None)
 
 
-def _leads_out(path: Path, root: Path) -> Fault | None:
+def why_outside(path: Path, root: Path) -> Fault | None:
+    """Say which link leads out of the root, where nothing is written."""
     between = [one for one in reversed(path.parents) if one.is_relative_to(root)]
     for place in (*between, path):
         try:
@@ -107,31 +103,6 @@ def _leads_out(path: Path, root: Path) -> Fault | None:
             fix = f"Replace the symbolic link {place} by what it leads to"
             return Fault(f"{leads}, where nothing is written", fix)
     return None
-
-
-def _file_fault(log: Path) -> Fault | None:
-    if not os.path.isfile(log):  # noqa: PTH113 - never raises
-        return Fault(f"{log} is no file", f"Move {log} out of the way")
-    if not os.access(log, os.R_OK | os.W_OK):
-        return Fault(f"{log} cannot be read and written", f"chmod u+rw {_quoted(log)}")
-    if log.stat().st_size > LARGEST_BYTES:
-        return _too_large(log)
-    return None
-
-
-def _large_logs(daily: Path) -> Iterator[Fault]:
-    """Find logs that are not read."""
-    logs = (one for one in sorted(daily.glob("*.md"), reverse=True) if day_of(one.name))
-    with suppress(OSError):
-        if large := [one for one in logs if one.stat().st_size > LARGEST_BYTES]:
-            yield _too_large(*large)
-
-
-def _too_large(*logs: Path) -> Fault:
-    names = ", ".join(f"{DAILY}/{one.name}" for one in logs[:_NAMED])
-    more = f" and {len(logs) - _NAMED} more" if len(logs) > _NAMED else ""
-    detail = f"{names}{more} is over {LARGEST_BYTES // (1024 * 1024)} MiB, and is not read"
-    return Fault(detail, f"Split {logs[0]} into files of {DAILY} or memory/archive/daily")
 
 
 def _quoted(path: Path) -> str:

@@ -16,7 +16,6 @@ _CHECKOUT_RULES: Final = "rules/total-recall.md"
 _SCHEMA: Final = "memory/SCHEMA.md"
 _INDEX: Final = "memory/registers/_index.md"
 _PROJECT_SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
-_USER_SETTINGS: Final = "settings.json"
 _PLUGIN: Final = "recall@"
 _MOST_BYTES: Final = 1024 * 1024
 """As much is read of a file that may be anybody's."""
@@ -97,13 +96,10 @@ def _find_in(root: Path, context: BackendContext | ProjectContext) -> Installati
 
 def _markers_in(root: Path) -> tuple[str, ...]:
     plain = (name for name in (RULES, COMMAND_FILE, _CHECKOUT_RULES) if _is_file(root / name))
-    schema = (_SCHEMA,) if _names_total_recall(root / _SCHEMA) else ()
+    said = _read(root / _SCHEMA).lower().replace(b"-", b" ")
+    schema = (_SCHEMA,) if b"total recall" in said else ()
     index = (_INDEX,) if _is_file(root / _INDEX) else ()
     return (*plain, *schema, *index)
-
-
-def _names_total_recall(path: Path) -> bool:
-    return b"total recall" in _read(path).lower().replace(b"-", b" ")
 
 
 def _enabled_by(
@@ -122,17 +118,15 @@ def _settings_files(
 ) -> Iterator[tuple[Path, str, Form]]:
     home = context.environment.get("HOME", "")
     directory = context.environment.get("CLAUDE_CONFIG_DIR", "") or (home and f"{home}/.claude")
-    user = Path(directory, _USER_SETTINGS) if directory else None
+    user = Path(directory, "settings.json") if directory else None
     if user is not None:
-        yield user, _for_people(user, home), Form.PLUGIN_USER
+        is_at_home = bool(home) and user.is_relative_to(home)
+        shown = f"~/{user.relative_to(home)}" if is_at_home else str(user)
+        yield user, shown, Form.PLUGIN_USER
     for name in _PROJECT_SETTINGS:
         # In the user's home they are one file.
         if root / name != user:
             yield root / name, name, Form.PLUGIN_PROJECT
-
-
-def _for_people(path: Path, home: str) -> str:
-    return f"~/{path.relative_to(home)}" if home and path.is_relative_to(home) else str(path)
 
 
 def _plugins_in(path: Path) -> Iterator[tuple[str, bool]]:
@@ -154,7 +148,6 @@ def _plugins_in(path: Path) -> Iterator[tuple[str, bool]]:
 
 
 def _read(path: Path) -> bytes:
-    """Read the beginning of a plain file; nothing of what cannot be read."""
     if not _is_file(path):
         return b""
     try:

@@ -28,8 +28,6 @@ _ABOUT: Final = frozenset(
     "confidence evidence last_verified last_interaction last_reviewed status superseded_by"
     " original_date reason source".split()
 )
-_PRE_COMPACT: Final = "Compaction occurred"
-_SETTINGS: Final = "total recall settings"
 
 
 class Note(NamedTuple):
@@ -124,7 +122,7 @@ class NoteReader:
 
     def take(self, line: str, number: int) -> None:
         """Read a line that is not blank and nothing of grove's."""
-        if self._section.lower() == _SETTINGS:
+        if self._section.lower() == "total recall settings":
             return
         item = _ITEM.match(line)
         assert item is not None, "it matches any line"
@@ -147,12 +145,11 @@ class NoteReader:
         self, text: str, time: str, number: int, fields: dict[str, str] | None = None
     ) -> None:
         self.close()
-        if not text.startswith(_PRE_COMPACT):
+        if not text.startswith("Compaction occurred"):
             self._block = _Block(number, time, fields)
             self._block.add(text)
 
     def _take_bullet(self, text: str, time: str, number: int) -> None:
-        """Read a note, or a field of one, such as ``**claim**: Use tabs``."""
         match = _FIELD.match(text)
         name = match[1].strip(BLANKS) if match else ""
         known, block = name.lower().replace(" ", "_"), self._block

@@ -8,8 +8,6 @@ from typing import Final, NamedTuple
 
 from grove_core import StorageError, confined, read_bytes
 
-MEMORY: Final = "memory"
-WORKING_MEMORY: Final = "CLAUDE.local.md"
 LARGEST_BYTES: Final = 16 * 1024 * 1024
 """Files beyond that are not read: a log of a day has some kilobytes."""
 _ENDING: Final = ".md"
@@ -37,12 +35,12 @@ class Paths:
 
     def __init__(self, root: Path, *, working_memory: bool = False) -> None:
         self.root = root
-        self.memory = root / MEMORY
+        self.memory = root / "memory"
         self.daily = self.memory / "daily"
         self.registers = self.memory / "registers"
         self.archive = self.memory / "archive"
         self.metadata = self.memory / ".recall" / "metadata.json"
-        self.working_memory = root / WORKING_MEMORY if working_memory else None
+        self.working_memory = root / "CLAUDE.local.md" if working_memory else None
 
     def log_of(self, day: date) -> Path:
         """Name the daily log of a day."""

@@ -77,7 +77,7 @@ def grove_health_checks() -> Sequence[HealthCheck]:
 
 def _detect(context: BackendContext) -> Detection | None:
     """Return whether Total Recall keeps this project's memory."""
-    from grove_backend_totalrecall.installation import find_installation
+    from grove_backend_totalrecall.installation import DAILY, find_installation
 
     installation = find_installation(context)
     if installation is None:
@@ -85,7 +85,7 @@ def _detect(context: BackendContext) -> Detection | None:
     from grove_backend_totalrecall.health import describe, why_outside, why_unusable
 
     marker = installation.markers[0]
-    if (outside := why_outside(installation)) is not None:
+    if (outside := why_outside(installation.root / DAILY, installation.root)) is not None:
         return Detection(marker=marker, usable=False, note=f"{outside.detail} → {outside.fix}")
     if installation.is_initialised:
         return Detection(marker=marker, note=f"found {describe(installation)}")
@@ -94,7 +94,6 @@ def _detect(context: BackendContext) -> Detection | None:
 
 
 def _open(context: BackendContext) -> MemoryBackend:
-    """Open Total Recall where it can be used."""
     from grove_backend_totalrecall.backend import TotalRecallBackend
 
     return TotalRecallBackend(context)

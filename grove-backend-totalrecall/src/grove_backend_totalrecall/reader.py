@@ -1,6 +1,5 @@
 """From the text of Total Recall's files to grove's entries, foreign notes and marks."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -23,9 +22,6 @@ from grove_backend_totalrecall.markup import (
 from grove_backend_totalrecall.notes import Note, NoteReader
 from grove_core import LearningStatus
 
-__all__ = ["Entry", "Mark", "Note", "Reading", "read_log"]
-
-_SUPERSEDED_HEADING: Final = re.compile(r"\[superseded\b", re.IGNORECASE)
 _METADATA_STARTS: Final = ("tags:", "confidence:")
 _HEAD_STARTS: Final = ("[", "-", "*", "(")
 
@@ -90,7 +86,7 @@ class _Walk:
         if heading is None:
             self.notes.close()
             return
-        if _SUPERSEDED_HEADING.match(heading.text) and heading.level > 1:
+        if heading.text.lower().startswith("[superseded") and heading.level > 1:
             self._superseded_level = heading.level
         elif heading.level <= self._superseded_level:
             self._superseded_level = 0

@@ -8,8 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from grove_core import JsonlStore, LearningStatus, format_instant, parse_instant
 
-FILE_NAME: Final = "total-recall.jsonl"
-_DIRECTORY: Final = ".grove"
 _NEXT: Final = timedelta(microseconds=1)
 
 
@@ -35,10 +33,8 @@ class Record:
     """The record of one project, read when it has changed and not before."""
 
     def __init__(self, root: Path) -> None:
-        self.directory = root / _DIRECTORY
-        self.lines = JsonlStore[Mapping[str, Recorded]](
-            self.directory / FILE_NAME, {}, fold, inside=root
-        )
+        path = root / ".grove" / "total-recall.jsonl"
+        self.lines = JsonlStore[Mapping[str, Recorded]](path, {}, fold, inside=root)
 
     def entries(self) -> Mapping[str, Recorded]:
         """Read what is recorded, by id; the same object as long as nothing has changed."""

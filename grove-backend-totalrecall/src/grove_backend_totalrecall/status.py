@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from grove_backend_totalrecall.lines import Mark
+from grove_backend_totalrecall.lines import Entry, Mark
 from grove_backend_totalrecall.paths import MemoryFile
-from grove_backend_totalrecall.reader import Entry, Reading
+from grove_backend_totalrecall.reader import Reading
 from grove_backend_totalrecall.record import StatusChange
 from grove_core import LearningStatus
 
@@ -137,7 +137,6 @@ def instant_of(day: date, time: str) -> datetime:
 
 
 def _essence(text: str) -> str:
-    """Normalise a text so that a quotation of it is the same."""
     return _FILLING.sub(" ", text.casefold()).strip()
 
 

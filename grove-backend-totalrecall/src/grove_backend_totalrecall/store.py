@@ -26,10 +26,6 @@ class Store:
         self.record = record
         self._cache: dict[Path, tuple[str, Reading]] = {}
 
-    def sources(self) -> list[Path]:
-        """Name what is read: as long as it looks the same, nothing has changed."""
-        return [*self.paths.folders(), self.record.lines.path]
-
     def contents(self) -> Contents:
         """Read what has changed."""
         readings = [(file, self._read(file)) for file in self.paths.files()]
@@ -52,7 +48,6 @@ class Store:
         return reading
 
     def _metadata(self) -> Mapping[str, LearningStatus]:
-        """Read the statuses that Total Recall keeps of its durable ids."""
         try:
             document: dict[str, Any] = json.loads(read_file(self.paths.metadata) or b"{}")
             words = {key: str(value.get("status")) for key, value in document.items()}

@@ -63,7 +63,7 @@ class Writer:
 
     def log(self, learning: Learning, now: datetime) -> Logged:
         """Add a learning to today's log, unless a log has it."""
-        stored = self._find(learning.id)
+        stored = self._store.contents().learning(learning.id)
         logged = Logged(stored, is_new=False) if stored else self._add(learning, now)
         if logged.is_new or self._was_interrupted(learning, logged.stored):
             self._record_rest(learning, logged.stored, now)
@@ -79,9 +79,6 @@ class Writer:
                 self._append(now, lambda _: line)
         self._record_status(learning.id, status, now, note)
 
-    def _find(self, learning_id: str) -> Stored | None:
-        return self._store.contents().learning(learning_id)
-
     def _was_interrupted(self, learning: Learning, stored: Stored) -> bool:
         """Return whether an earlier try came no further than the log, or a part of its entry."""
         known = stored.learning
@@ -95,7 +92,7 @@ class Writer:
         notes = []
         if self.by_claude and self._fault(now) is None:
             outcome = self._ask_claude(learning)
-            if (stored := self._find(learning.id)) is not None:
+            if (stored := self._store.contents().learning(learning.id)) is not None:
                 return Logged(stored, is_new=True, note=outcome.damage)
             why = f"{outcome.why}, and the log does not hold it" if outcome.logged else outcome.why
             notes = [outcome.damage, f"{_OWN_HAND}: {why}"]
@@ -107,7 +104,7 @@ class Writer:
             return joint(text) + format_entry(learning, f"{now:%H:%M}") if written[-1] else ""
 
         self._append(now, unless_there)
-        stored = self._find(learning.id)
+        stored = self._store.contents().learning(learning.id)
         if stored is None:
             raise BackendError(f"{learning.id} was written to the log and is not to be found there")
         return Logged(stored, is_new=written[-1], note="; ".join(filter(None, notes)))
@@ -153,7 +150,8 @@ class Writer:
         if _CONTENT & rest.keys() and is_ignored_by_git(stored.path):
             # What Total Recall's users keep out of git, the record must not bring into it.
             self._append(now, lambda text: joint(text) + format_entry(learning, f"{now:%H:%M}"))
-            rest = rest_of(learning, (self._find(learning.id) or stored).learning)
+            stored = self._store.contents().learning(learning.id) or stored
+            rest = rest_of(learning, stored.learning)
         self._store.record.add_rest(learning.id, rest, now.astimezone(UTC))
         if learning.status is not stored.learning.status:
             self._record_status(learning.id, learning.status, now)
