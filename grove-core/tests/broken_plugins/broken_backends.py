@@ -211,10 +211,9 @@ class ForgetsStatusChanges(InMemoryBackend):
         return learning
 
 
-class ClaimsWhatItCannot(InMemoryBackend):
-    def __init__(self, storage):
-        super().__init__(storage=storage)
-        self.capabilities |= FILES
+class DoesMoreThanItSays(InMemoryBackend):
+    def files(self):
+        return []
 
 
 class NamesFiles(InFile):
@@ -291,7 +290,7 @@ BROKEN_BACKENDS = [
         "test_name_and_capabilities_are_constant",
         in_memory(__init__=lambda me, sound, storage: sound("", storage=storage)),
     ),
-    ("test_capability_is_true[files]", ClaimsWhatItCannot),
+    ("test_what_it_cannot_it_refuses", DoesMoreThanItSays),
     (
         "test_only_slow_ones_ask_others",
         in_memory(ping=lambda me, sound: subprocess.run(["true"], check=True) and sound()),
@@ -372,10 +371,6 @@ BROKEN_BACKENDS = [
     ("test_unknown_id_is_refused", in_memory(set_status=archives_what_is_not_there)),
     ("test_status_changes_and_changes_back[archived]", SearchesAnOldIndex),
     # Telling what is new.
-    (
-        "test_unknown_mark_asks_for_everything[?]",
-        in_memory(changes=lambda me, sound, mark: evolve(sound(mark), whole=False)),
-    ),
     ("test_news_is_told_and_nothing_else", in_memory(changes=lambda me, sound, mark: sound(""))),
     ("test_answers_add_up", ForgetsStatusChanges),
     # Files.

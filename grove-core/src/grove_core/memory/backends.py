@@ -118,7 +118,6 @@ class AvailableBackends:
         self._settings = settings
         self._outbox = outbox
         self._configured = primary
-        self._refuses_personal = False
 
     @cached_property
     def states(self) -> Sequence[BackendState]:
@@ -153,7 +152,6 @@ class AvailableBackends:
                 opened = self._open(state, Area.PERSONAL)
                 if opened and opened.can(Capability.PERSONAL):
                     return opened
-                self._refuses_personal = opened is not None
         return None
 
     @cached_property
@@ -244,10 +242,6 @@ class AvailableBackends:
             for state in self.states
             if state.is_active or state.has_failed
         ]
-        names = [state.spec.name for state in self.states]
-        # One that cannot store personal learnings has none that could be missed.
-        if self._personal_backend in names and not self._refuses_personal:
-            expected.append((Area.PERSONAL, self._personal_backend))
         return [one for one in expected if one not in opened]
 
     def names_with(self, capability: Capability) -> frozenset[str]:

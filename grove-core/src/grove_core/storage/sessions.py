@@ -1,7 +1,6 @@
 """Where session state is kept: one JSON file a session, written under its lock."""
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,15 +26,6 @@ class Quarantined(NamedTuple):
     session_id: str
     path: Path
     reason: str
-
-
-def _was_emptied(path: Path) -> bool:
-    """Check whether a file has lost what it held; another process may be about to write one."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - as the lock does
-    except OSError:
-        return False
-    return status.st_size == 0 and time.time() - status.st_mtime > files.LOCK_TIMEOUT_SECONDS
 
 
 class SessionStore:
@@ -66,12 +56,10 @@ class SessionStore:
         """Read, change and store a session while no other process does."""
         path = self.path(session_id)
         files.make_directory(self._directory)
-        was_emptied = _was_emptied(path)
         with files.locked(path, mode=0o600):
             content = files.read_bytes(path)
             try:
-                known = bool(content) or was_emptied
-                before, aside = self._decode(session_id, content or b"") if known else (None, None)
+                before, aside = self._decode(session_id, content) if content else (None, None)
                 after = change(before)
                 if aside is not None:
                     after = evolve(after, recovered_from=str(aside.path))

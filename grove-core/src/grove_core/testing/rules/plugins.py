@@ -5,21 +5,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from copy import deepcopy
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import pytest
 from attrs import has
 
-from grove_core.cli.groups import load_target
 from grove_core.config.plugin_section import default_settings
-from grove_core.model.gate import Gate, GateStatus
-from grove_core.model.learning import Candidate
-from grove_core.model.memory import Detection, Health, Receipt, ReceiptStatus
-from grove_core.model.session import Session
-from grove_core.model.ticket import Ticket, ToolCall
-from grove_core.plugins.descriptors import BackendContext, ProjectContext, ReflectionContext
+from grove_core.model.memory import Detection, Health
+from grove_core.plugins.descriptors import BackendContext, ProjectContext
 from grove_core.plugins.discovery import (
     GENERAL_GROUP,
     Plugin,
@@ -30,8 +24,6 @@ from grove_core.plugins.discovery import (
 from grove_core.plugins.hookspecs import GROVE_API
 from grove_core.plugins.limits import TimeLimits
 from grove_core.plugins.manager import Plugins, import_target
-from grove_core.testing.rules.tickets import HOSTILE_INPUTS, HOSTILE_TEXTS, shell_call
-from grove_core.testing.samples import FIRST_INSTANT, example_learning
 from grove_core.testing.watching import untouched
 
 HEAVY: Final = frozenset(
@@ -102,48 +94,6 @@ class PluginRules:
             assert complaints == []
             assert isinstance(made, kind)
 
-    def test_commands_have_help(self) -> None:
-        """Every command can be imported, and says what it does with --help."""
-        from click.testing import CliRunner
-
-        plugins, _ = self.loaded()
-        specs = [one.value for one in plugins.commands()]
-        specs += [one for each in plugins.memory_backends() for one in each.value.commands]
-        for spec in self._some(specs, "commands"):
-            done = CliRunner().invoke(load_target(spec.target), ["--help"])
-            assert done.exit_code == 0, done.output
-            assert spec.help.strip()
-
-    def test_hooks_of_a_sessions_life_take_what_comes(self, tmp_path: Path) -> None:
-        """Each of them takes ordinary values, answers in time what it may, and changes nothing."""
-        plugins, problems = self.loaded()
-        session = Session(
-            id="session-1",
-            host="claude-code",
-            cwd=str(tmp_path),
-            project_root=str(tmp_path),
-            created_at=FIRST_INSTANT,
-            updated_at=FIRST_INSTANT,
-        )
-        learning = example_learning()
-        candidate = Candidate(
-            category=learning.category, summary=learning.summary, detail=learning.detail
-        )
-        receipt = Receipt(learning_id=learning.id, status=ReceiptStatus.STORED, backend="memory")
-        reflection = ReflectionContext(
-            root=tmp_path,
-            session_id=session.id,
-            ticket=Ticket(ticket_id="T-1", source="tracker", title="Slow", labels=("orders",)),
-            now=FIRST_INSTANT,
-        )
-        values = (session, learning, candidate, reflection, receipt)
-        before = deepcopy(values)
-        plugins.check_candidate(candidate, reflection)
-        plugins.learning_written(learning, receipt)
-        plugins.gate_changed(session, Gate(), Gate(status=GateStatus.PENDING), "ticket_closed")
-        assert problems == []
-        assert values == before
-
     def test_looking_for_backends_touches_nothing(self, tmp_path: Path) -> None:
         """In an empty project, detect and trust of a backend answer, and change and ask nothing."""
         plugins, _ = self.loaded()
@@ -162,19 +112,6 @@ class PluginRules:
                 if spec.trust is not None:
                     spec.trust(context)
             assert found is None or isinstance(found, Detection)
-
-    def test_readers_read_any_shell_text(self) -> None:
-        """Of whatever a shell is given, a reader makes lists of words, and of None."""
-        plugins, _ = self.loaded()
-        calls = [shell_call(text) for text in HOSTILE_TEXTS.values()]
-        calls += [ToolCall(name="Bash", input=given) for given in HOSTILE_INPUTS.values()]
-        for reader in self._some([one.value for one in plugins.command_readers()], "readers"):
-            for call in calls:
-                found: object = reader.read(call)
-                assert isinstance(found, list | tuple), call
-                for words in found:
-                    assert isinstance(words, list | tuple), call
-                    assert all(word is None or isinstance(word, str) for word in words), call
 
     def test_health_checks_tell_how_it_stands(self, tmp_path: Path) -> None:
         """Every health check answers with a Health in words, in an empty project as well."""

@@ -80,24 +80,17 @@ HOSTILE_TEXTS: Final = {
     "quotes that never close": "echo \"one 'two `three $(four ${five",
     "brackets that never close": "((((((" * 50 + "{{{{",
     "deep nesting": "$(" * 500 + "true" + ")" * 500,
-    "a NUL": "one\0two",
     "half a character": "one \ud800 two",
-    "control characters": "\x1b[31mone\x07\r\x08two\x7f",
-    "many lines": "true\n" * 5_000,
     "a megabyte": "x " * 500_000,
     "a here-document without an end": "cat <<END\none\ntwo",
     "operators alone": "&& || ; | & > < >> << <<< 2>&1",
-    "words of the shell alone": "if case esac do done fi in function f() { ! [[ for while then",
     "substitutions": "$IFS ${1:-x} $((1+1)) <(true) >(true) $'\\x00' `id`",
-    "another language": "for %%x in (*.txt) do @echo %%x\r\n",
 }
 """Texts that no matcher may fail at, by what is odd about them."""
 
 HOSTILE_INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "no field": {},
-    "null": {"command": None},
     "a number": {"command": 7},
-    "a list": {"command": ["close", "1"]},
     "an object": {"command": {"close": "1"}},
     "other fields": {"cmd": "close", "args": [None, 1.5, {"a": [{}]}], "": "", "\0": "\0"},
     "numbers as ids": {"id": 10**40, "issue": -1, "status": float("inf")},
@@ -107,10 +100,8 @@ HOSTILE_INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
 RESULTS: Final[Mapping[str, ToolResult | None]] = {
     "nothing known yet": None,
     "a success that prints nothing": ToolResult(succeeded=True, response={"stdout": ""}),
-    "a success without an answer": ToolResult(succeeded=True),
     "a failure": ToolResult(succeeded=False, error="Exit code 1"),
     "in the background": ToolResult(succeeded=True, background_task_id="b1"),
-    "a number": ToolResult(succeeded=True, response=7),
     "a list of content": ToolResult(
         succeeded=True, response=[{"type": "text", "text": "{}"}, None, {"type": "image"}]
     ),
