@@ -101,9 +101,7 @@ def test_looking_makes_and_changes_nothing(untouched):
     before = snapshot(untouched.project)
     for words in (*READING, *WITHOUT_A_SESSION):
         done = untouched.grove(*words)
-        # Nothing is registered here, which doctor calls broken.
-        may_fail = words in WITHOUT_A_SESSION or words == ("doctor",)
-        assert done.code == int(may_fail), (words, done)
+        assert done.code == int(words in WITHOUT_A_SESSION), (words, done)
         assert "Traceback" not in done.stderr
         assert snapshot(untouched.project) == before, words
         assert not untouched.grove_home.exists(), words
