@@ -16,7 +16,7 @@ PAGES = [
     "index.html",
     "tutorial/first-learning.html",
     "reference/commands.html",
-    "reference/json-output.html",
+    "reference/commands.html",
     "dev/architecture.html",
 ]
 
