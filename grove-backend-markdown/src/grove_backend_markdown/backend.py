@@ -28,7 +28,7 @@ from grove_core import (
 if TYPE_CHECKING:
     from grove_backend_markdown.store import Store
 
-# Most hooks ask for no more than the names of the files: what reads them is imported by whoever
+# Most hooks ask for no more than the names of the files: what reads them is imported by the one who
 # reads.
 
 NAME: Final = "markdown"

@@ -76,7 +76,7 @@ class _FieldReader:
         return split_list(text) if get_origin(kind) is tuple else unescape(text)
 
     def status(self) -> LearningStatus:
-        # Whoever writes "obsolete" does not want it shown, and an archived entry can be restored.
+        # "obsolete" means that it is not to be shown, and an archived entry can be restored.
         word = self._text("status").partition("(")[0]
         usual = LearningStatus.ARCHIVED if word else LearningStatus.ACTIVE
         status: LearningStatus = self._member("status", word, LearningStatus, usual)

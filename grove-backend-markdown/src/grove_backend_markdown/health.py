@@ -10,7 +10,7 @@ from grove_backend_markdown.store import LocatedProblem, Store
 from grove_core import Health, ProjectContext, StorageError, confined
 
 _NAMED_PROBLEMS: Final = 10
-_BY_HAND: Final = "Mend the file by hand"
+_BY_HAND: Final = "Correct the file by hand"
 _REPAIR: Final = "grove maintain repair repairs what merges have done; repair the rest by hand"
 
 

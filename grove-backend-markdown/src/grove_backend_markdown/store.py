@@ -81,7 +81,7 @@ class Store:
         return {name: content for name, content in found.items() if content is not None}
 
     def forget(self, path: Path) -> None:
-        """Read a file anew next time, however alike it looks."""
+        """Read a file again next time, however alike it looks."""
         self._cache.pop(path, None)
 
     def _readings(self) -> Iterator[tuple[Path, Reading]]:

@@ -175,7 +175,7 @@ class McpBackend:
         return self._contents.changes(mark)
 
     def freshness(self) -> Freshness:
-        """Return how well what is kept here stands for what the server has; asks nobody."""
+        """Return how well what is kept here stands for what the server has; asks no one."""
         remote = self._remote
         return Freshness(
             source=remote.name if remote else "",

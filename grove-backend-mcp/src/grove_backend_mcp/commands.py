@@ -25,7 +25,7 @@ from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError, Category, Learning, LearningStatus, Query
 
 PROJECT: Final = "grove-probe"
-"""No project's name: what a probe leaves behind is shown to nobody."""
+"""No project's name: what a probe leaves behind is shown to no one."""
 
 _LARGEST_LIST: Final = 16 * 1024 * 1024
 _TOKEN_LENGTH: Final = 10

@@ -83,7 +83,7 @@ class PostgresBackend:
         return self._receipt(learning.id, status if is_new else ReceiptStatus.DUPLICATE, note)
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
-        """Have the database search where nobody's hook waits, and search here where it cannot."""
+        """Have the database search where no hook waits, and search here where it cannot."""
         if self._in_hook or query.is_empty or self._sync.pause():
             return rule_hits(query, self._record.learnings(), filters)
         try:
@@ -124,7 +124,7 @@ class PostgresBackend:
         return self._record.changes(mark)
 
     def freshness(self) -> Freshness:
-        """Return how well what is known here stands for what the database has; asks nobody."""
+        """Return how well what is known here stands for what the database has; asks no one."""
         return Freshness(
             source=self._team.label,
             mark=self._paths.pulled,

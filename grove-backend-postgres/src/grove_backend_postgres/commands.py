@@ -101,8 +101,8 @@ def _status_lines(document: Mapping[str, Any], about: ServerAbout | None) -> Ite
 def migrate_command(ctx: click.Context, *, dry_run: bool, as_json: bool) -> None:
     """Make grove's tables in the database, or bring them up to date.
 
-    That happens by itself where the role may create tables. Where it may not, whoever owns them
-    runs this once.
+    That happens by itself where the role may create tables. Where it may not, their owner runs
+    this once.
     """
     team = _team(ctx)
     with team.store(_MIGRATE_SECONDS) as store:

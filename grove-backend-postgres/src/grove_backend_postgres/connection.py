@@ -24,12 +24,12 @@ T = TypeVar("T")
 Row = dict[str, Any]
 
 _CONNECTIONS: Final = 9
-"""How often one that breaks is made anew, with pauses of some eight seconds in all between."""
+"""How often one that breaks is made again, with pauses of some eight seconds in all between."""
 _FIRST_PAUSE_SECONDS: Final = 0.05
 _LONGEST_PAUSE_SECONDS: Final = 2.0
 _GRACE_SECONDS: Final = 0.5
 _IDLE_MILLISECONDS: Final = 30_000
-"""After which a server ends the transaction of a client that has fallen silent, so that nobody
+"""After which a server ends the transaction of a client that has fallen silent, so that no one
 waits for a laptop that was closed in the middle of one."""
 
 

@@ -44,7 +44,7 @@ class Elsewhere(NamedTuple):
 
 
 def waiting_elsewhere(paths: Paths) -> list[Elsewhere]:
-    """Find what waits for the same project at another address, and what nobody knows more of."""
+    """Find what waits for the same project at another address, and what no one knows more of."""
     own = {"", paths.project}
     return [one for one in _others(paths) if one.waiting and one.project in own]
 
@@ -63,7 +63,7 @@ def bring(paths: Paths, beginning: str) -> Elsewhere:
             f"what waits in {other.folder} is of the project {other.project}, and"
             f" backends.postgres.project is {paths.project}: name that project to deliver it"
         )
-    # Nobody is to deliver meanwhile what is taken away.
+    # No one is to deliver meanwhile what is taken away.
     with locked(other.folder / LOCK):
         paths.introduce()
         outbox = Outbox(other.folder / OUTBOX)
@@ -78,7 +78,7 @@ def _others(paths: Paths) -> list[Elsewhere]:
     """Look into the folders beside one's own."""
     found: list[Elsewhere] = []
     for outbox in sorted(paths.folder.parent.glob(f"*/{OUTBOX}")):
-        # One that cannot be read is told by whoever has that address.
+        # One that cannot be read is told by the one that has that address.
         with suppress(StorageError):
             if outbox.parent != paths.folder:
                 found.append(_look_into(outbox.parent))

@@ -1,4 +1,4 @@
-"""What this machine knows of a project's learnings, so that nobody has to wait for the database."""
+"""What this machine knows of a project's learnings, so that no one has to wait for the database."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -160,7 +160,7 @@ class Record:
         """Forget what the database has no longer; return whether the rest is all it has.
 
         What somebody has deleted goes here as well. What a database has lost comes back from
-        whoever wrote it.
+        no matter who wrote it.
         """
         known = self._lines.state()
         others = {one: row for one, row in known.rows.items() if one not in there}

@@ -9,8 +9,8 @@ BEGIN: Final = (
     " pg_catalog.set_config('idle_in_transaction_session_timeout', %(idle)s, true)"
 )
 """The first of each transaction: whose functions count, for whom the policies are, how long it may
-take. Whoever may make functions in a schema that is searched would otherwise have them run with the
-rights of everybody who searches."""
+take. Functions that somebody makes in a schema that is searched would otherwise run with the rights
+of everybody who searches."""
 
 APPLIED: Final = "SELECT number FROM {schema}.migration ORDER BY number"
 
@@ -22,7 +22,7 @@ REVISION_NEXT: Final = (
     "UPDATE {schema}.project SET revision = revision + 1 WHERE project = %(project)s"
     " RETURNING revision"
 )
-"""The first of each change of rows: whoever changes the same project waits here."""
+"""The first of each change of rows: anyone who changes the same project waits here."""
 
 REVISION_ADD: Final = (
     "INSERT INTO {schema}.revision (project, number, token)"

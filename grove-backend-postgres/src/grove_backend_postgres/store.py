@@ -91,7 +91,7 @@ class Store:
                 return False
             if (found[0]["status"], found[0]["status_at"]) == (change.status.value, change.at):
                 return True
-            # From here on nobody else changes this project: what was found may be out of date.
+            # From here on no one else changes this project: what was found may be out of date.
             revision = _next_revision(sent)
             found = sent.send(statements.LEARNING_STATUS, id=learning_id)
             if not found or not _counts(change, found[0]):
@@ -193,7 +193,7 @@ def _ids(rows: Sequence[Row]) -> set[str]:
 
 
 def _next_revision(sent: Transaction) -> int:
-    """Begin a revision of the project; whoever else wants to waits until this one is committed."""
+    """Begin a revision of the project; another that wants to waits until this one is committed."""
     rows = sent.send(statements.REVISION_NEXT)
     if not rows:
         sent.send(statements.PROJECT_ADD)

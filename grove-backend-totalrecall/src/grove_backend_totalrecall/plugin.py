@@ -39,7 +39,7 @@ grove_api = 2
 
 _COMMANDS = ("context", "forget", "init", "init-ids", "log", "maintain", "promote", "search",
              "status", "write")  # fmt: skip
-# What belongs to Total Recall in a project. Not all of `memory`: where nobody uses Total Recall
+# What belongs to Total Recall in a project. Not all of `memory`: where no one uses Total Recall
 # that may be a package of the project's own, in which changes are work.
 _PATHS = (
     "memory/daily",

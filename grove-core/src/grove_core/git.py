@@ -192,7 +192,7 @@ def run_git(top: "str | Path", seconds: float, *arguments: str) -> str | None:
 
 
 def is_ignored_by_git(path: str | os.PathLike[str]) -> bool:
-    """Ask git whether it leaves a file out, so that nobody else gets it.
+    """Ask git whether it leaves a file out, so that no one else gets it.
 
     Args:
         path: The file, which need not exist, nor need its folder.

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from grove_core import Detection
 
-# A pipe that nobody writes to would block the opening.
+# A pipe that no one writes to would block the opening.
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _MAX_POINTER_BYTES: Final = 4096
 _HEAD: Final = "HEAD"

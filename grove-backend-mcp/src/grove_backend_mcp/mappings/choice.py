@@ -84,7 +84,7 @@ def _read(name: str) -> dict[str, Any]:
 def mapping_for(
     tools: Sequence[Tool], server_name: str = "", settings: McpSettings | None = None
 ) -> ServerMapping:
-    """Return what is done with a server; without operations where nobody has said it."""
+    """Return what is done with a server; without operations where no one has said it."""
     settings = settings or McpSettings()
     tables = {name: dict(table) for name in KINDS if (table := getattr(settings, name))}
     if tables:

@@ -54,7 +54,7 @@ def run_hook(name: str, data: bytes) -> int:
         given = answer(name, data, os.environ, lambda last_words: Watchdog(last_words, stderr))
     for stream, text in ((1, given.stdout), (2, given.stderr)):
         data = text.encode("utf-8", "replace")
-        with suppress(OSError):  # nobody listens any more; the exit code still counts
+        with suppress(OSError):  # no one listens any more; the exit code still counts
             while data:
                 data = data[os.write(stream, data) :]
     return given.exit_code

@@ -30,7 +30,7 @@ _LONGEST_SECONDS = 21.0
 _OTHER_CLIENTS = ("COPILOT_CLI", "CURSOR_VERSION", "QWEN_CODE", "QWEN_CODE_SESSION_ID")
 # Set for the hooks of a plugin, which has a server as well.
 _PLUGIN = "CLAUDE_PLUGIN_ROOT"
-_PAYLOAD_SECONDS = 2.0  # for a program that is run with a pipe that nobody writes to
+_PAYLOAD_SECONDS = 2.0  # for a program that is run with a pipe that no one writes to
 # The tools that touch one file, and what they call it.
 _FILE_TOOLS = {
     b"Read": b'"file_path"',
@@ -118,7 +118,7 @@ def has_nothing_to_do(event: str, data: bytes) -> bool:
     if event == "session-end" and session_id:
         from grove_core.hooks.stops import note_end
 
-        # What follows from it is done by whoever looks next.
+        # What follows from it is done by the one that looks next.
         return note_end(home(), session_id.decode("ascii"), _text(data, b'"reason"', 0) or b"")
     marker = _read_fast_file(session_id + b".idle") if event == "stop" and session_id else None
     if marker is None:

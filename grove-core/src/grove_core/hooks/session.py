@@ -106,7 +106,7 @@ def _export_id(path: str | None, session_id: str) -> None:
     """Let later shell calls know the session; its id is checked, so it needs no quotes."""
     if path:
         with suppress(OSError, ValueError):
-            # A pipe that nobody reads is not waited for.
+            # A pipe that no one reads is not waited for.
             descriptor = os.open(
                 path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o600
             )

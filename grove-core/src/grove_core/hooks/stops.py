@@ -18,7 +18,7 @@ FOLDER = "cache/fast"
 SUFFIX = ".stop"
 WAIT_FOR_LOCK_SECONDS = 25.0
 WAIT_FOR_SERVER_SECONDS = 1.0
-# An answer that nobody has taken is of an earlier stop: the client broke that one off.
+# An answer that no one has taken is of an earlier stop: the client broke that one off.
 _FRESH_SECONDS = 30.0
 _BEGUN, _ANSWERED, _TAKEN = b"begun", b"answered", b"taken"
 _LENGTH = 64
@@ -77,7 +77,7 @@ class Turn:
 
 
 def announce(home: str, session_id: str) -> None:
-    """Say that the server of this process gets a session's hooks; what nobody took is forgotten."""
+    """Say that the server of this process gets a session's hooks; what no one took is forgotten."""
     file = _open(path_of(home, session_id))
     if file is None:
         return

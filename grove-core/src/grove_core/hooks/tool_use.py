@@ -74,7 +74,7 @@ def _note(
         return SessionUpdate(session=session)
     intent = CloseIntent(
         key=key,
-        # What is written or run may be megabytes, and nobody needs it again.
+        # What is written or run may be megabytes, and no one needs it again.
         call=evolve(tool, input={}),
         closes=tuple(closes),
         recorded_at=project.now,

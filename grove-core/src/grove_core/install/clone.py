@@ -12,7 +12,7 @@ _SECONDS: Final = 5.0
 _GLOB: Final = re.compile(r"[\\*?\[]")
 _ATTRIBUTES: Final = {
     "*.jsonl": "*.jsonl merge=union",  # both sides' lines of records are kept
-    "stats/*": "stats/* linguist-generated -diff",  # nobody reviews events
+    "stats/*": "stats/* linguist-generated -diff",  # no one reviews events
 }
 # What versions before 0.2 wrote and registered.
 _OLD_ATTRIBUTES: Final = frozenset({"learnings.md merge=grove", "learnings/*.md merge=grove"})

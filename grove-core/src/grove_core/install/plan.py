@@ -240,7 +240,7 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
 
 
 def _may_add_status_line(plan: Plan) -> bool:
-    """Return whether nobody has a status line here; the client shows only one."""
+    """Return whether no one has a status line here; the client shows only one."""
     root = plan.project.root
     if other := client.other_status_line(root, plan.project.environment):
         plan.notes.append(f"{other} has a status line: grove's was not added")
@@ -316,7 +316,7 @@ def _read_to_take_out(path: Path, root: Path) -> str | None:
 
 
 def _plan_taking_out(plan: Plan, path: Path, before: str, *, keep: bool) -> None:
-    """Plan to take grove's entries out of a file; where nobody has edited it, it is as before."""
+    """Plan to take grove's entries out of a file; where no one has edited it, it is as before."""
     if "grove" not in before:
         return  # whether it can be read or not
     name = path.relative_to(plan.project.root)

@@ -73,7 +73,7 @@ def _entry(number: int, sent: dict[str, Any], place: PurePath) -> Entry:
         notes.append(f"unknown fields were ignored: {listed(unknown)}")
     status = read_enum(LearningStatus, found.get("status", "active"))
     if status is None:
-        # Whoever calls it obsolete does not want it shown, and an archived one can be restored.
+        # Anyone who calls it obsolete does not want it shown, and an archived one can be restored.
         status = LearningStatus.ARCHIVED
         notes.append(f"status: {listed([str(found['status'])])} is unknown; it was archived")
     said = {name: str(value).strip() for name, value in found.items() if type(value) in (str, int)}

@@ -123,7 +123,7 @@ class LearningIndex(CachedPart):
         for name in sorted(known.difference(sources)):
             complete = self.put(name, (), "", whole=True, until=until) and complete
             if complete:
-                # Another process may have begun with the same source anew.
+                # Another process may have begun with the same source again.
                 self._rows(_FORGET_SOURCE, name)
         return complete
 

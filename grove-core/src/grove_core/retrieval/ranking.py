@@ -48,7 +48,7 @@ PRIOR_HIT_RATE: Final = 0.5
 # What the author was less sure of has to prove itself; after some showings it makes no difference.
 PRIOR_BY_CONFIDENCE: Final = {"high": PRIOR_HIT_RATE, "medium": 0.475, "low": 0.425}
 BOOST_FLOOR: Final = 0.4
-# Whoever rates has looked at it, while a showing that is not used may have gone unread.
+# Anyone who rates has looked at it, while a showing that is not used may have gone unread.
 RATING_SHOWINGS: Final = 2.0
 _SECONDS_A_DAY: Final = 86_400.0
 _DIGITS: Final = 4

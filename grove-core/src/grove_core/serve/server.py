@@ -237,7 +237,7 @@ class Server:
         self._write(request.answer({"content": content, "isError": is_error}))
 
     def _write(self, data: bytes) -> None:
-        with self._writing, suppress(BrokenPipeError):  # nobody listens; the input ends as well
+        with self._writing, suppress(BrokenPipeError):  # no one listens; the input ends as well
             while data:
                 data = data[os.write(self._outgoing, data) :]
 

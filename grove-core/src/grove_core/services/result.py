@@ -39,7 +39,7 @@ class Result:
 
     @property
     def texts(self) -> list[str]:
-        """The lines for whoever reads no terminal: what others wrote is quoted, which is said."""
+        """The lines without a terminal: what others wrote is quoted, which is said."""
         lines = [one if isinstance(one, list) else [one] for one in self.lines]
         is_quoting = any(isinstance(part, Foreign) for one in lines for part in one)
         return [*([NOTE] if is_quoting else []), *map(_on_paper, lines)]

@@ -32,7 +32,7 @@ _GRACE_SECONDS: Final = 5
 # The rest is for what delivers to other backends, and for the index.
 _SECONDS: Final = MOST_SECONDS * 3 / 4
 _STALE: Final = timedelta(minutes=10)
-"""A start of a session has a server asked anew when the latest time is longer ago."""
+"""A start of a session has a server asked again when the latest time is longer ago."""
 PAUSE_SECONDS: Final = 300
 """A server that does not answer is not asked with every start."""
 _UNITS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"))

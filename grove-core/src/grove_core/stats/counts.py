@@ -381,9 +381,9 @@ def _going_stale(
     found = []
     for record in map(_record_of, connection.execute(_OLD, (youngest,))):
         its_rule = personal_rule if record.scope == "personal" else rule
-        verdict = assess_decay(record.created, record.status, record.stats, now, its_rule)
-        if verdict.is_stale:
-            stale = record.learning_id, record.summary, verdict.last_verified, verdict.days_left
+        aging = assess_decay(record.created, record.status, record.stats, now, its_rule)
+        if aging.is_stale:
+            stale = record.learning_id, record.summary, aging.last_verified, aging.days_left
             found.append(GoingStale(*stale))
     return sorted(found, key=lambda one: (one.days_left, one.learning_id))
 

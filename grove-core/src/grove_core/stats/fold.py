@@ -1,4 +1,4 @@
-"""Folding event logs into the cache: each from where it was left, all anew when in doubt."""
+"""Folding event logs into the cache: each from where it was left, all again when in doubt."""
 
 import os
 import sqlite3

@@ -41,7 +41,7 @@ class InMemoryStorage:
         learnings: What is stored, by id, in the order of writing.
         changed: The id of what was written or changed, one for each mark but the first.
         marks: What stands for the state after each of these changes.
-        lock: Whoever changes the rest holds it.
+        lock: Anyone who changes the rest holds it.
     """
 
     learnings: dict[str, Learning] = field(factory=dict)

@@ -87,7 +87,7 @@ def _formatted(layout: str, words: list[str]) -> str | None:
     """Return what ``printf`` prints: the layout as often as there are words for it."""
     wanted = layout.count("%s")
     is_plain = "%" not in layout.replace("%s", "") and layout[:1] != "-"
-    # An unknown word may be several, and then nobody knows how often the layout is used.
+    # An unknown word may be several, and then no one knows how often the layout is used.
     if not is_plain or not all(map(is_known, (layout, *words))):
         return None
     if not wanted:

@@ -17,7 +17,7 @@ _PROGRAM: Final = frozenset({"exit"})
 class Scope:
     """What a shell knows at one point of the text.
 
-    The status is that of the last command: success, failure, or ``None`` where nobody knows it.
+    The status is that of the last command: success, failure, or ``None`` where no one knows it.
     """
 
     variables: dict[str, str] = field(factory=dict)

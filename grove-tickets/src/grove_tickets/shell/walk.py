@@ -148,7 +148,7 @@ class Walk:
             return
         scope.meet(end)
         if chain.on_success and not end.ended_by:
-            # Whoever writes `mkdir a && cd a` counts on being in `a` afterwards.
+            # Anyone who writes `mkdir a && cd a` counts on being in `a` afterwards.
             scope.directory = end.directory
         if end.ended_by or end.status is skips:
             scope.status = skips
