@@ -248,7 +248,6 @@ def printed(tmp_path_factory):
     found["grove list --rejected"] = [project.json("list", "--rejected")]
     found["grove search"] = [project.json("search", "orders")]
     found["grove backends"] = [project.json("backends")]
-    found["grove backends discover"] = [project.json("backends", "discover")]
     found["grove plugins"] = [project.json("plugins")]
     checks = ("plugins", "check")
     found["grove plugins check"] = [project.json(*checks, one) for one in ("broken", "tissue")]
@@ -336,6 +335,7 @@ def ask_servers(scratch, found):
         lines = [f"{name} = {json.dumps(value, default=str)}" for name, value in server.items()]
         configuration.write_text("\n".join(["[backends.mcp]", *lines]))
         found["grove backends mcp probe"].append(project.json("backends", "mcp", "probe"))
+    found["grove backends discover"] = [project.json("backends", "discover")]
     found["grove status"].append(project.json("status"))
 
 

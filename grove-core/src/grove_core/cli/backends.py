@@ -1,7 +1,7 @@
 """``grove backends``: the memory backends, what they could use, and the commands they offer."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 import rich_click as click
 from attrs import asdict
@@ -19,9 +19,6 @@ from grove_core.project import Project
 from grove_core.services.packages import blocked_plugins, install_command_for
 from grove_core.services.settings import backend_warnings
 from grove_core.text import escape_invisible
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 DISCOVER_SECONDS: Final = 5.0
 
@@ -109,33 +106,25 @@ def command(invocation: Invocation) -> Result:
         for one in blocked
     ]
 
-    def human(console: "Console") -> None:
-        for row in rows:
-            _print_row(row, console)
-        if not rows:
-            console.print(_no_backend())
-        console.print(f"Personal learnings go to: {personal or 'no backend can take them'}")
-
+    lines = [line for row in rows for line in _lines_of(row)] or [
+        f"No memory backend is installed: {install_command_for(BACKEND_GROUP)}"
+    ]
     return Result(
         document={"backends": rows, "personal": personal, "warnings": warnings},
-        human=human,
+        lines=[*lines, f"Personal learnings go to: {personal or 'no backend can take them'}"],
         ids=[row["name"] for row in rows if row["active"]],
         warnings=warnings,
     )
 
 
-def _no_backend() -> str:
-    return f"No memory backend is installed: {install_command_for(BACKEND_GROUP)}"
-
-
-def _print_row(row: Mapping[str, Any], console: "Console") -> None:
+def _lines_of(row: Mapping[str, Any]) -> Iterator[str]:
     mark = "primary" if row["primary"] else "active" if row["active"] else "-"
-    console.print(f"{row['name']:<14} {mark:<8} {row['why']}  [{row['plugin']}]")
+    yield f"{row['name']:<14} {mark:<8} {row['why']}  [{row['plugin']}]"
     health: Health | None = row["health"]
     if health is not None:
-        console.print(f"{'':<14} {'works' if health.ok else 'FAILS':<8} {health.detail}")
+        yield f"{'':<14} {'works' if health.ok else 'FAILS':<8} {health.detail}"
         if health.fix:
-            console.print(f"{'':<14} {'':<8} → {health.fix}")
+            yield f"{'':<14} {'':<8} → {health.fix}"
 
 
 @command.command("discover")
@@ -143,15 +132,22 @@ def _print_row(row: Mapping[str, Any], console: "Console") -> None:
 def discover(invocation: Invocation) -> Result:
     """List the stores that backends could use here, and why each is usable or not.
 
-    It looks at files only, and starts nothing. Of a backend that knows one store it tells what
-    `grove backends` does.
+    It looks at files only, and starts nothing. Of a backend that knows one store `grove backends`
+    tells.
     """
     project = invocation.project
-    # The backends in their order; those that are switched off come last.
-    found = {state.spec.name: _stores_of(project, state) for state in project.library.states}
-    for blocked in blocked_plugins(project, BACKEND_GROUP):
-        found.setdefault(blocked.name, [_unusable(blocked.name, f"blocked: {blocked.detail}")])
-    stores = [(backend, one) for backend, stores in found.items() for one in stores]
+    stores = [
+        (state.spec.name, one)
+        for state in project.library.states
+        if state.spec.discover is not None
+        for one in _stores_of(project, state, state.spec.discover)
+    ]
+    lines = []
+    for backend, one in stores:
+        mark = "used" if one.used else "usable" if one.usable else "-"
+        where = f" [{escape_invisible(one.source)}]" if one.source else ""
+        lines.append(f"{backend:<14} {escape_invisible(one.name):<20} {mark:<8}{where}".rstrip())
+        lines.append(f"{'':<14} {escape_invisible(one.why)}")
     return Result(
         document={
             "discovered": [
@@ -159,50 +155,14 @@ def discover(invocation: Invocation) -> Result:
                 for backend, one in stores
             ]
         },
-        human=lambda console: _print_stores(found, console),
+        lines=lines or ["No backend has a choice of stores here."],
         ids=[escape_invisible(one.name) for _, one in stores if one.usable],
     )
 
 
-def _stores_of(project: Project, state: BackendState) -> Sequence[Discovered]:
-    name, detection = state.spec.name, state.detection
-    if state.spec.discover is None:
-        store = Discovered(
-            name=name,
-            source=detection.marker if detection else "",
-            usable=state.is_active,
-            used=state.is_active,
-            why=state.why,
-        )
-        return [store]
+def _stores_of(project: Project, state: BackendState, ask: Callable[..., Any]) -> list[Discovered]:
+    context = project.library.context_for(state.spec.name, Area.PROJECT)
     found = project.plugins.call_for_list(
-        state.provided,
-        "discover",
-        Discovered,
-        state.spec.discover,
-        project.library.context_for(name, Area.PROJECT),
-        seconds=DISCOVER_SECONDS,
+        state.provided, "discover", Discovered, ask, context, seconds=DISCOVER_SECONDS
     )
-    if found is None:
-        fault = "its plugin has failed to list them; `grove plugins` says more"
-        return [_unusable(name, fault)]
-    return found
-
-
-def _unusable(name: str, why: str) -> Discovered:
-    return Discovered(name=name, source="", usable=False, used=False, why=why)
-
-
-def _print_stores(found: Mapping[str, Sequence[Discovered]], console: "Console") -> None:
-    for backend, stores in found.items():
-        for store in stores:
-            mark = "used" if store.used else "usable" if store.usable else "-"
-            where = f"[{escape_invisible(store.source)}]" if store.source else ""
-            console.print(
-                f"{backend:<14} {escape_invisible(store.name):<20} {mark:<8} {where}".rstrip()
-            )
-            console.print(f"{'':<14} {escape_invisible(store.why)}")
-        if not stores:
-            console.print(f"{backend:<14} nothing found")
-    if not found:
-        console.print(_no_backend())
+    return [*(found or ())]

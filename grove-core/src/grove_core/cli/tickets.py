@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import rich_click as click
 
@@ -16,11 +16,9 @@ from grove_core.plugins.discovery import TICKET_GROUP
 from grove_core.quotation import quote_line
 from grove_core.services.messages import name_of
 from grove_core.services.packages import install_command_for
+from grove_core.services.result import Line
 from grove_core.text import clean_line
 from grove_core.ticketing import TicketSystems
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _LONGEST_LINE: Final = 2000
 
@@ -35,18 +33,15 @@ def command(invocation: Invocation) -> Result:
     tickets = invocation.project.tickets()
     current = tickets.current_ticket()
 
-    def human(console: "Console") -> None:
-        for one in tickets.all:
-            mark = "active" if one.is_active else "used" if one.enabled else "-"
-            why = clean_line(one.why, _LONGEST_LINE)
-            console.print(f"{one.probe.name:<12} {mark:<7} {why}  [{one.provided.source}]")
-        if not tickets.all:
-            install = install_command_for(TICKET_GROUP)
-            console.print(f"No ticket system is installed: {install}")
-        if current is not None:
-            title = quote_line(current.title, _LONGEST_LINE)
-            console.print(f"In progress: {name_of(current)} {title}")
-
+    lines: list[Line] = []
+    for one in tickets.all:
+        mark = "active" if one.is_active else "used" if one.enabled else "-"
+        why = clean_line(one.why, _LONGEST_LINE)
+        lines.append(f"{one.probe.name:<12} {mark:<7} {why}  [{one.provided.source}]")
+    if not lines:
+        lines = [f"No ticket system is installed: {install_command_for(TICKET_GROUP)}"]
+    if current is not None:
+        lines.append(f"In progress: {name_of(current)} {quote_line(current.title, _LONGEST_LINE)}")
     return Result(
         document={
             "ticket": current,
@@ -62,7 +57,7 @@ def command(invocation: Invocation) -> Result:
                 for one in tickets.all
             ],
         },
-        human=human,
+        lines=lines,
         warnings=_mistakes(invocation),
         ids=[one.probe.name for one in tickets.all if one.enabled],
     )
@@ -89,17 +84,14 @@ def match(
     tickets = invocation.project.tickets()
     found = _find_closes(tickets, _call(words, tool, tool_input))
 
-    def human(console: "Console") -> None:
-        for one in found:
-            ids = ", ".join(one["ids"]) + ("" if one["certain"] else " (not certain)")
-            text = f"{one['system']}: {ids if one['ids'] else 'ids known only when it runs'}"
-            console.print(clean_line(text, _LONGEST_LINE))
-        if not found:
-            console.print("It closes no ticket.")
-
+    lines = []
+    for one in found:
+        ids = ", ".join(one["ids"]) + ("" if one["certain"] else " (not certain)")
+        text = f"{one['system']}: {ids if one['ids'] else 'ids known only when it runs'}"
+        lines.append(clean_line(text, _LONGEST_LINE))
     return Result(
         document={"closes": found},
-        human=human,
+        lines=lines or ["It closes no ticket."],
         warnings=_mistakes(invocation),
         ids=[name for one in found for name in one["ids"]],
     )

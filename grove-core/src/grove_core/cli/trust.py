@@ -2,27 +2,26 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from shutil import get_terminal_size
+from typing import Any, Final
 
 import rich_click as click
 from attrs import asdict
 
 from grove_core.cli.app import Invocation, grove_command, is_interactive
-from grove_core.cli.result import Result
+from grove_core.cli.result import Result, plain_console
 from grove_core.errors import GroveError
+from grove_core.project import Project
+from grove_core.services.result import Line
 from grove_core.services.trust import (
-    Asked,
     TrustState,
     TrustStatus,
     agree,
     examine_trust,
     revoke,
 )
-from grove_core.storage.trust import Agreements
+from grove_core.storage.trust import Agreement, TrustRequest
 from grove_core.text import counted, escape_invisible
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _STATUSES: Final = {
     TrustStatus.TRUSTED: ("trusted", "green"),
@@ -52,7 +51,12 @@ def command(invocation: Invocation, *, yes: bool, revoking: bool) -> Result:
     project = invocation.project
     if revoking:
         agreements = revoke(project)
-        return _revoked(agreements, examine_trust(project))
+        gone = [f"no longer trusted: {_named(one)}" for one in agreements.values()]
+        return Result(
+            document=_document(examine_trust(project), revoked=[*agreements]),
+            lines=gone or ["Nothing was trusted in this project."],
+            ids=[*agreements],
+        )
     state = examine_trust(project)
     by_agent = bool(project.environment.get("CLAUDECODE"))
     if yes and by_agent:
@@ -60,66 +64,40 @@ def command(invocation: Invocation, *, yes: bool, revoking: bool) -> Result:
             "an agent cannot agree for its user, and --yes was given in an agent's shell; please "
             f"ask the user to run `grove trust` in {project.root}, in a terminal of their own"
         )
-    if not state.untrusted:
-        return _result(state)
-    if yes:
-        return _result(agree(project, state), agreed=state.untrusted)
-    if is_interactive() and not by_agent:
-        return _asked(invocation, state)
-    start = f"{counted(len(state.untrusted), 'request')} not trusted, without effect until"
-    how = "you agree: run `grove trust` in a terminal, or `grove trust --yes`"
-    if by_agent:
-        how = "the user agrees: ask for `grove trust` in a terminal of the user's own"
-    return _result(state, hint=f"{start} {how}")
-
-
-def _asked(invocation: Invocation, state: TrustState) -> Result:
-    """Show everything, and ask once."""
-    from rich.console import Console
-
-    console = Console(highlight=False, markup=False, emoji=False)
-    for each in state.asked:
-        _print(each, console)
-    # Named once more: what is long has scrolled away.
-    names = ", ".join(_named(one.request.subject, one.request.source) for one in state.untrusted)
-    question = f"Trust {names}?" if len(state.untrusted) == 1 else f"Trust all of these: {names}?"
-    text = "Nothing was changed."
-    if click.confirm(question, default=False):
-        state = agree(invocation.project, state)
-        text = "Trusted. `grove trust --revoke` takes it back."
-    return Result(document={}, human=lambda console: console.print(text), warnings=_warnings(state))
-
-
-def _result(state: TrustState, *, agreed: Sequence[Asked] = (), hint: str = "") -> Result:
-    def human(console: "Console") -> None:
-        for each in state.asked:
-            _print(each, console)
-        if not state.asked:
-            console.print("Nothing in this project asks for trust.")
-        elif agreed:
-            console.print(f"Agreed to {counted(len(agreed), 'request')}.")
-        elif not state.untrusted:
-            console.print("All of it is trusted.", style="dim")
-
+    asked, hint = state.untrusted, ""
+    said = "All of it is trusted." if state.asked else "Nothing in this project asks for trust."
+    if asked and yes:
+        state = agree(project, state)
+        said = f"Agreed to {counted(len(asked), 'request')}."
+    elif asked and is_interactive() and not by_agent:
+        return _ask(project, state)
+    elif asked:
+        how = "you agree: run `grove trust` in a terminal, or `grove trust --yes`"
+        if by_agent:
+            how = "the user agrees: ask for `grove trust` in a terminal of the user's own"
+        said = ""
+        hint = f"{counted(len(asked), 'request')} not trusted, without effect until {how}"
     return Result(
-        document=_document(state, agreed=[one.request.digest for one in agreed]),
-        human=human,
+        document=_document(state, agreed=[one.request.digest for one in asked if yes]),
+        lines=[*_lines(state), *([said] if said else [])],
         ids=[one.request.digest for one in state.asked],
         exit_code=1 if state.untrusted or state.silent else 0,
-        warnings=(*_warnings(state), *([hint] if hint else [])),
+        warnings=[*_warnings(state), *([hint] if hint else [])],
     )
 
 
-def _revoked(agreements: Agreements, state: TrustState) -> Result:
-    revoked = [*agreements]
-
-    def human(console: "Console") -> None:
-        for one in agreements.values():
-            console.print(f"no longer trusted: {_named(one.subject, one.source)}")
-        if not agreements:
-            console.print("Nothing was trusted in this project.")
-
-    return Result(document=_document(state, revoked=revoked), human=human, ids=revoked)
+def _ask(project: Project, state: TrustState) -> Result:
+    """Show everything, and ask once."""
+    console = plain_console()
+    for line in Result(document={}, lines=[*_lines(state)]).texts:
+        console.print(line)
+    # Named once more: what is long has scrolled away.
+    names = ", ".join(_named(one.request) for one in state.untrusted)
+    text = "Nothing was changed."
+    if click.confirm(f"Trust all of these: {names}?", default=False):
+        state = agree(project, state)
+        text = "Trusted. `grove trust --revoke` takes it back."
+    return Result(document={}, lines=[text], warnings=_warnings(state))
 
 
 def _warnings(state: TrustState) -> list[str]:
@@ -137,27 +115,19 @@ def _document(
     return {"requests": requests, "agreed": agreed, "revoked": revoked}
 
 
-def _print(asked: Asked, console: "Console") -> None:
-    from rich.text import Text
-
-    request = asked.request
-    head = Text(f"{_named(request.subject, request.source)}  ")
-    console.print(head + Text(*_STATUSES[asked.status]))
-    for line in _framed(request.content, console):
-        console.print(line)
-    console.print()
-
-
-def _named(subject: str, source: str) -> str:
-    return f"{escape_invisible(subject)} ({escape_invisible(source)})"
-
-
-def _framed(content: str, console: "Console") -> Iterator[str]:
-    """Write a stranger's text in full, and so that none of it looks like ours."""
+def _lines(state: TrustState) -> Iterator[Line]:
+    """Write each request in full, and so that none of a stranger's text looks like ours."""
     from rich.cells import chop_cells
 
-    width = console.width if sys.stdout.isatty() else _PIPED_WIDTH
+    width = get_terminal_size().columns if sys.stdout.isatty() else _PIPED_WIDTH
     room = max(width - len(_MARGIN), _NARROWEST)
-    for line in content.split("\n"):
-        for piece in chop_cells(escape_invisible(line), room) or [""]:
-            yield f"{_MARGIN}{piece}"
+    for one in state.asked:
+        yield [f"{_named(one.request)}  ", _STATUSES[one.status]]
+        for line in one.request.content.split("\n"):
+            for piece in chop_cells(escape_invisible(line), room) or [""]:
+                yield f"{_MARGIN}{piece}"
+        yield ""
+
+
+def _named(one: Agreement | TrustRequest) -> str:
+    return f"{escape_invisible(one.subject)} ({escape_invisible(one.source)})"
