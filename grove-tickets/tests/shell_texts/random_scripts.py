@@ -106,7 +106,7 @@ COMPOUNDS = [
     "for X in a $(unknown) b; do P\nQ\ndone", "{ P\n} > >(cat); Q", "f() { P\n}; f W | cat; Q",
     "P && Q || t y", "P || Q && t z", "x=$( P\n); Q", "maybe && { P\n} || { Q\n}",
     "if maybe; then P\nfi\nQ", "maybe && exit\nP", "while true; do P\nmaybe && break; Q\ndone",
-    "g() { P\n}\nmaybe && g V\nQ", "maybe && f() { P\n}\nQ",
+    "g() { P\n}\nmaybe && g V\nQ",
     "for X in a b c; do P\nmaybe && continue; Q\ndone", "f() { maybe && return; P\n}; Q",
 ]  # fmt: skip
 

@@ -12,7 +12,6 @@ unterminated quote runs nothing, nor does what follows it.
 
 from contextlib import suppress
 from functools import lru_cache
-from typing import Final
 
 from grove_tickets.shell.limits import TooMuchError
 from grove_tickets.shell.scope import Scope
@@ -20,11 +19,8 @@ from grove_tickets.shell.walk import Command, Walk
 
 __all__ = ["Command", "commands"]
 
-_KEPT_TEXTS: Final = 4
-"""The systems of a project ask for the same text one after another."""
 
-
-@lru_cache(_KEPT_TEXTS)
+@lru_cache(4)  # the systems of a project ask for the same text one after another
 def commands(text: str) -> tuple[Command, ...]:
     """Read which simple commands a shell text would run."""
     walk = Walk()

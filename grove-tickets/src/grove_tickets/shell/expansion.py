@@ -7,7 +7,7 @@ from typing import Final
 from grove_tickets.arguments import UNKNOWN, is_known
 from grove_tickets.shell.limits import Budget
 from grove_tickets.shell.scope import Scope
-from grove_tickets.shell.syntax import Opaque, Parameter, Part, Script, Substitution, Text, Word
+from grove_tickets.shell.syntax import Opaque, Output, Parameter, Part, Quoted, Script, Text, Word
 
 _BREAK: Final = "\0"
 """Stands between words while they are expanded; no text of a shell holds it."""
@@ -19,9 +19,6 @@ _UNKNOWNS: Final = re.compile(f"{UNKNOWN}+")
 _ESCAPE: Final = re.compile(r"\\([nt\\'\"])")
 _ODD_ESCAPE: Final = re.compile(r"\\(?:\\\\)*+[^nt\\'\"]")
 _LETTERS: Final = {"n": "\n", "t": "\t"}
-_PARTS_OF_A_STEP: Final = 4
-_SPLIT_CHARACTERS_OF_A_STEP: Final = 8
-_CHARACTERS_OF_A_STEP: Final = 256
 
 
 def unescaped(text: str) -> str:
@@ -48,7 +45,7 @@ class Expander:
         return _finished(self._expand(word, scope, splits=False).replace(_BREAK, " "))
 
     def _fields(self, word: Word, scope: Scope) -> str:
-        self._budget.spend(len(word) // _PARTS_OF_A_STEP)
+        self._budget.spend(len(word) // 4)
         if _expands_braces(word):
             self.text(word, scope)
             return UNKNOWN  # which may be several words
@@ -59,14 +56,17 @@ class Expander:
 
     def _part(self, part: Part, scope: Scope, *, splits: bool) -> str:
         match part:
-            case Text(text, quoted):
-                return _split(text) if splits and not quoted else _QUOTE + text
+            case Text(text):
+                return _split(text) if splits else _QUOTE + text
+            case Quoted(inner):
+                mark = "" if inner == (Parameter("@"),) else _QUOTE
+                return mark + self._expand(inner, scope, splits=False)
             case Parameter():
                 return self._parameter(part, scope, splits=splits)
-            case Substitution(script, quoted):
+            case Output(script):
                 output = self._substitute(script, scope)
                 output = UNKNOWN if output is None else output.rstrip("\n")
-                return self._put(output, scope, splits=splits and not quoted)
+                return self._put(output, scope, splits=splits)
             case Opaque(inner, names):
                 self.text(inner, scope)
                 scope.forget(names)
@@ -79,17 +79,16 @@ class Expander:
                 return self._expand(part.default, scope, splits=splits)
             self.text(part.default, scope)  # it may be empty after all
         values = (UNKNOWN,) if values is None else values
-        if part.quoted and part.name == "*":
+        if part.name == "*" and not splits:
             values = (" ".join(values),)
-        splits = splits and not part.quoted
         return _BREAK.join(self._put(value, scope, splits=splits) for value in values)
 
     def _put(self, text: str, scope: Scope, *, splits: bool) -> str:
         """Put a value in, which is split at blanks unless the text has said where to split."""
         if not splits:
-            self._budget.spend(len(text) // _CHARACTERS_OF_A_STEP)
+            self._budget.spend(len(text) // 256)
             return _QUOTE + text
-        self._budget.spend(len(text) // _SPLIT_CHARACTERS_OF_A_STEP)
+        self._budget.spend(len(text) // 8)
         return UNKNOWN if "IFS" in scope.variables and text else _split(text)
 
 
@@ -119,8 +118,6 @@ def _finished(text: str) -> str:
 
 def _expands_braces(word: Word) -> bool:
     """Return whether a word holds braces such as ``{a,b}`` or ``{1..3}``."""
-    signs = "".join(
-        part.text if isinstance(part, Text) and not part.quoted else "\0" for part in word
-    )
+    signs = "".join(part.text if isinstance(part, Text) else "\0" for part in word)
     inside = signs[signs.find("{") + 1 : signs.rfind("}")] if "{" in signs else ""
     return "," in inside or ".." in inside

@@ -1,42 +1,41 @@
 """Reads shell text into commands, line by line, by the grammar of bash."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
 from grove_tickets.arguments import UNKNOWN
 from grove_tickets.shell import syntax
-from grove_tickets.shell.lexing import WordReader, required
+from grove_tickets.shell.lexing import PLAIN_IN_HEREDOC, WordReader, required
 from grove_tickets.shell.limits import Budget, ShellSyntaxError
 from grove_tickets.shell.syntax import Node, Opaque, Part, Redirection, Script, Text, Word
 
-_END: Final = r"(?=[ \t\n;&|<>()]|\Z)"
-"""What must stand behind a keyword."""
-
+_END: Final = r"(?=[ \t\n;&|<>()]|\Z)"  # of a keyword
 _BLANKS: Final = re.compile(r"(?:[ \t]|\\\n|#[^\n]*+)++")
 _AND_OR: Final = re.compile(r"&&|\|\|")
 _PIPE: Final = re.compile(r"\|(?!\|)&?")
 _BACKGROUND: Final = re.compile(r"&(?!&)")
 _SEMICOLON: Final = re.compile(r";(?![;&])")
 _PREFIX: Final = re.compile(rf"(?:!|time(?:[ \t]++-p)?(?![ \t]++-)){_END}")
-_OPENING: Final = re.compile(rf"(?:if|while|until|for|select|case|function|\{{|\[\[){_END}")
+_OPENING: Final = re.compile(rf"(?:if|while|until|for|select|case|\{{|\[\[){_END}")
 _CLOSING: Final = re.compile(rf"(?:then|elif|else|fi|do|done|esac|\}}){_END}")
 _LIST_END: Final = re.compile(rf"\)|;[;&]|{_CLOSING.pattern}|\Z")
+_LINE_END: Final = re.compile(r"\n|\Z")
 _CASE_END: Final = re.compile(r";;&?|;&")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
-_FUNCTION_NAME: Final = re.compile(r"[^ \t\n;&|<>()'\"\\$`=]++")
-_FUNCTION_SIGN: Final = re.compile(r"[ \t]*+\([ \t]*+\)")
-_FUNCTION_HEAD: Final = re.compile(_FUNCTION_NAME.pattern + _FUNCTION_SIGN.pattern)
+_FUNCTION_NAME: Final = r"([^ \t\n;&|<>()'\"\\$`=]++)"
+_FUNCTION_SIGN: Final = r"[ \t]*+\([ \t]*+\)"
+_FUNCTION: Final = re.compile(
+    rf"function[ \t]++{_FUNCTION_NAME}(?:{_FUNCTION_SIGN})?|{_FUNCTION_NAME}{_FUNCTION_SIGN}"
+)
 _IN: Final = re.compile(rf"in{_END}")
 _TEST_END: Final = re.compile(rf"\]\]{_END}")
 _REDIRECTION: Final = re.compile(
     r"([0-9]+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<>|<&|<(?!\()|>>|>\||>&|>(?!\()|&>>|&>)"
 )
-_HEREDOC_STEPS: Final = 20
-_COMMAND_STEPS: Final = 4
 _WHO_KNOWS: Final[tuple[Word, ...]] = ((Text(UNKNOWN),),)
-_ALL_POSITIONALS: Final[Word] = (syntax.Parameter(name="@", quoted=True),)
+_ALL_POSITIONALS: Final[Word] = (syntax.Quoted((syntax.Parameter("@"),)),)
 
 
 class ScriptReader(WordReader):
@@ -44,38 +43,33 @@ class ScriptReader(WordReader):
 
     def __init__(self, text: str, budget: Budget) -> None:
         super().__init__(text, budget)
-        self._heredocs: list[Redirection] = []
+        self._heredocs: list[tuple[Redirection, str]] = []
 
     def nodes(self) -> Iterator[Node]:
         """Read command after command; a shell reads a line before it runs anything of it."""
         with suppress(ShellSyntaxError):
             self._skip_lines()
             while not self.at_end:
-                line = self._list(one_line=True)
+                line = self._list(self._skip_blanks, _LINE_END)
                 self._skip_lines()  # its here-documents stand there
                 yield from line
 
     def commands(self) -> Script:
         """Read commands up to the first sign or word that ends a list of them."""
-        return self._list(one_line=False)
+        return self._list(self._skip_lines, _LIST_END)
 
-    def _list(self, *, one_line: bool) -> Script:
+    def _list(self, skip: Callable[[], object], end: re.Pattern[str]) -> Script:
         nodes: list[Node] = []
         is_separated = True
-        while not self._ends(one_line=one_line):
+        skip()
+        while not end.match(self.text, self.position):
             required(is_separated)
             node = self._chain()
             in_background = self.take(_BACKGROUND)
             nodes.append(syntax.Group((node,), is_subshell=True) if in_background else node)
             is_separated = bool(in_background or self.take(_SEMICOLON) or self.starts("\n"))
+            skip()
         return tuple(nodes)
-
-    def _ends(self, *, one_line: bool) -> bool:
-        if one_line:
-            self.take(_BLANKS)
-            return self.at_end or self.starts("\n")
-        self._skip_lines()
-        return _LIST_END.match(self.text, self.position) is not None
 
     def _chain(self) -> Node:
         chain = self._pipeline()
@@ -104,29 +98,23 @@ class ScriptReader(WordReader):
         return syntax.Group((node,), is_negated=True) if is_negated else node
 
     def _command(self) -> Node:
-        self.budget.spend(_COMMAND_STEPS)
-        with self.budget:
-            node = self._compound()
-            if node is None:
-                return self._simple()
-            redirections = []
-            while (redirection := self._redirection()) is not None:
-                redirections.append(redirection)
-            return syntax.Group((node,), tuple(redirections)) if redirections else node
-
-    def _simple(self) -> Node:
+        self.budget.spend(4)
         words: list[Word] = []
         redirections: list[Redirection] = []
-        while True:
-            redirection = self._redirection()
-            if redirection is not None:
-                redirections.append(redirection)
-            elif word := self.word():
-                words.append(word)
-            else:
-                break
-        required(words or redirections)
-        return syntax.Simple(tuple(words), tuple(redirections))
+        with self.budget:
+            node = self._compound()
+            while True:
+                redirection = self._redirection()
+                if redirection is not None:
+                    redirections.append(redirection)
+                elif node is None and (word := self.word()):
+                    words.append(word)
+                else:
+                    break
+        if node is None:
+            required(words or redirections)
+            return syntax.Simple(tuple(words), tuple(redirections))
+        return syntax.Group((node,), tuple(redirections)) if redirections else node
 
     def _redirection(self) -> Redirection | None:
         self.take(_BLANKS)
@@ -135,27 +123,29 @@ class ScriptReader(WordReader):
             return None
         self.position = match.end()
         self.take(_BLANKS)
+        start = self.position
         redirection = Redirection(match[2], match[1] or "", required(self.word()))
         if match[2] in {"<<", "<<-"}:
-            self.budget.spend(_HEREDOC_STEPS)
-            self._heredocs.append(redirection)
+            self.budget.spend(20)
+            self._heredocs.append((redirection, self.text[start : self.position]))
         return redirection
 
     def _compound(self) -> Node | None:
+        if expression := self.arithmetic():
+            return syntax.Expanded((expression,))
         if self.starts("("):
-            return self._parenthesis()
-        if _FUNCTION_HEAD.match(self.text, self.position):
-            return self._function()
+            return syntax.Group(required(self.substitution().script), is_subshell=True)
+        if function := _FUNCTION.match(self.text, self.position):
+            self.position = function.end()
+            self._skip_lines()
+            return syntax.Function(function[1] or function[2], self._command())
         required(not _CLOSING.match(self.text, self.position))
+        node: Node | None = None
         keyword = self.take(_OPENING)
         self.take(_BLANKS)
-        return self._keyword(keyword) if keyword else None
-
-    def _keyword(self, keyword: str) -> Node:
-        """Read on behind the keyword that begins a compound command."""
         match keyword:
             case "{":
-                node: Node = syntax.Group(self._block("}"))
+                node = syntax.Group(self._block("}"))
             case "if":
                 node = self._if()
             case "while" | "until":
@@ -166,20 +156,11 @@ class ScriptReader(WordReader):
                 node = self._for()
             case "case":
                 node = self._case()
-            case "function":
-                node = self._function()
-            case _:
+            case "[[":
                 node = self._test()
         return node
 
-    def _parenthesis(self) -> Node:
-        """Read an arithmetic command or a subshell."""
-        if expression := self.arithmetic("(("):
-            return syntax.Expanded((expression,))
-        return syntax.Group(required(self.substitution(quoted=True).script), is_subshell=True)
-
     def _block(self, end: str) -> Script:
-        """Read commands and the keyword that ends them."""
         script = required(self.commands())
         required(self.take(_CLOSING) == end)
         return script
@@ -200,7 +181,7 @@ class ScriptReader(WordReader):
     def _for(self) -> Node:
         name, words = "", _WHO_KNOWS
         first: Script = ()
-        if expression := self.arithmetic("(("):
+        if expression := self.arithmetic():
             first = (syntax.Expanded((expression,)),)
         else:
             name = required(self.take(_NAME))
@@ -238,14 +219,7 @@ class ScriptReader(WordReader):
             self._skip_lines()
         return syntax.Branches((syntax.Expanded(tuple(parts)),), tuple(ways))
 
-    def _function(self) -> Node:
-        name = required(self.take(_FUNCTION_NAME))
-        self.take(_FUNCTION_SIGN)
-        self._skip_lines()
-        return syntax.Function(name, self._command())
-
     def _test(self) -> Node:
-        """Read a test up to its ``]]``."""
         parts: list[Part] = []
         self._skip_lines()
         while not self.take(_TEST_END):
@@ -256,6 +230,9 @@ class ScriptReader(WordReader):
             self._skip_lines()
         return syntax.Expanded(tuple(parts))
 
+    def _skip_blanks(self) -> None:
+        self.take(_BLANKS)
+
     def _skip_lines(self) -> None:
         """Go past blanks, comments and line breaks, and read the here-documents behind those."""
         self.take(_BLANKS)
@@ -263,13 +240,12 @@ class ScriptReader(WordReader):
             self.budget.spend()
             self.position += 1
             while self._heredocs:
-                self._read_heredoc(self._heredocs.pop(0))
+                self._read_heredoc(*self._heredocs.pop(0))
             self.take(_BLANKS)
 
-    def _read_heredoc(self, redirection: Redirection) -> None:
+    def _read_heredoc(self, redirection: Redirection, raw: str) -> None:
         """Read the body of a here-document, which begins here."""
-        texts = [part for part in redirection.target if isinstance(part, Text)]
-        delimiter = "".join(part.text for part in texts)
+        delimiter = re.sub(r"""['"\\]""", "", raw)
         tabs = r"\t*" if redirection.operator == "<<-" else ""
         # `$(cat <<E`: the parenthesis may follow the last line's delimiter.
         last_line = re.compile(rf"\n{tabs}{re.escape(delimiter)}(?:\n|\Z|(?=\)))")
@@ -279,9 +255,10 @@ class ScriptReader(WordReader):
         self.position = end if match is None else match.end()
         if tabs:
             body = re.sub(r"(?m)^\t+", "", body)
-        redirection.target = (Text(body, quoted=True),)
-        if not any(part.quoted for part in texts):
+        redirection.target = (Text(body),)
+        if delimiter == raw:
             try:
-                redirection.target = ScriptReader(body, self.budget).body()
+                reader = ScriptReader(body, self.budget)
+                redirection.target = (reader.quoted("", PLAIN_IN_HEREDOC),)
             except ShellSyntaxError:  # a shell finds it only when it gets there
                 redirection.target = (Opaque(()),)

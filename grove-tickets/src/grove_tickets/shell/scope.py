@@ -1,8 +1,8 @@
-"""What a shell knows at one point of a text."""
+"""What a shell knows at one point of a text, and what its own commands change in that."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
-from types import MappingProxyType
 from typing import Final
 
 from attrs import define, evolve, field
@@ -10,7 +10,9 @@ from attrs import define, evolve, field
 from grove_tickets.arguments import UNKNOWN, is_known
 from grove_tickets.shell.syntax import Node
 
-_PROGRAM: Final = frozenset({"exit"})
+DECLARATIONS: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
+CONSTANT_STATUS: Final = {":": True, "true": True, "false": False, "break": True, "continue": True}
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @define(eq=False)
@@ -21,13 +23,14 @@ class Scope:
     """
 
     variables: dict[str, str] = field(factory=dict)
-    functions: dict[str, tuple[Node, ...]] = field(factory=dict)
+    functions: dict[str, Node] = field(factory=dict)
     positionals: tuple[str, ...] | None = None
     directory: str = ""
     stdin: str | None = None
     status: bool | None = True
-    endings: frozenset[str] = _PROGRAM
+    endings: frozenset[str] = frozenset({"exit"})
     ended_by: str = ""
+    calls: int = 0
     changed: set[str] = field(factory=set)
 
     def copy(self) -> "Scope":
@@ -35,22 +38,6 @@ class Scope:
         return evolve(
             self, variables=dict(self.variables), functions=dict(self.functions), changed=set()
         )
-
-    def program(self, arguments: tuple[str, ...] | None) -> "Scope":
-        """Return what a shell starts with that is started as a program.
-
-        Which variables and functions are exported is not followed: it may have any of them.
-        """
-        shell = self.copy()
-        shell.forget(self.variables)
-        shell.positionals = arguments
-        shell.endings = _PROGRAM
-        return shell
-
-    def environment(self, more: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the variables whose values are known, and further ones."""
-        values = {**self.variables, **more}
-        return MappingProxyType({name: value for name, value in values.items() if is_known(value)})
 
     def assign(self, name: str, value: str) -> None:
         """Set a variable."""
@@ -64,17 +51,11 @@ class Scope:
 
     def enter(self, directory: str) -> None:
         """Change to a directory."""
-        path = str(PurePosixPath(directory))
-        if path.startswith("/") or not self.directory:
-            self.directory = path
-        elif path != ".":
-            self.directory = f"{self.directory}/{path}"
+        self.directory = str(PurePosixPath(self.directory, directory))
 
     def meet(self, end: "Scope") -> None:
         """Go on behind commands that may have run, or only in part, or several times."""
-        for name, bodies in end.functions.items():
-            own = self.functions.get(name, ())
-            self.functions[name] = (*own, *(body for body in bodies if body not in own))
+        self.functions |= end.functions
         if end.ended_by != "exit":
             self.forget(end.changed)
             if self.positionals != end.positionals:
@@ -82,3 +63,45 @@ class Scope:
             if self.directory != end.directory:
                 self.directory = UNKNOWN
         self.status = None
+
+
+def declare(how: str, words: Sequence[str], scope: Scope) -> None:
+    """Note what ``export``, ``declare`` and ``local`` say of variables."""
+    flags = {word for word in words if word.startswith("-")}
+    for word in words:
+        name, equals, value = word.partition("=")
+        # Other flags make numbers or lists of values.
+        if equals and flags <= {"-x", "-r", "-g"}:
+            scope.assign(name, value)
+        elif equals or how not in {"export", "readonly"}:
+            _forget((word,), scope)
+
+
+def _cd(words: tuple[str, ...], scope: Scope) -> None:
+    targets = [word for word in words if word not in {"-P", "-L", "-e", "--"}]
+    target = targets[0] if targets else "~"
+    scope.enter(UNKNOWN if target == "-" or target.startswith("+") else target)
+
+
+def _forget(words: tuple[str, ...], scope: Scope) -> None:
+    scope.forget(match[0] for word in words if (match := _NAME.match(word)))
+
+
+def _set(words: tuple[str, ...], scope: Scope) -> None:
+    if not words or words[-1][:1] not in {"-", "+"}:
+        scope.positionals = None
+
+
+def _shift(words: tuple[str, ...], scope: Scope) -> None:
+    values = scope.positionals or (UNKNOWN,)
+    scope.positionals = values[1:] if is_known(values[0]) and not words else None
+
+
+BUILTINS: Final[Mapping[str, Callable[[tuple[str, ...], Scope], None]]] = {
+    **dict.fromkeys(("cd", "pushd"), _cd),
+    "popd": lambda _words, scope: scope.enter(UNKNOWN),
+    **dict.fromkeys(("read", "getopts", "let", "mapfile", "readarray", "unset"), _forget),
+    "set": _set,
+    "shift": _shift,
+    **dict.fromkeys((*CONSTANT_STATUS, "exit", "return"), lambda *_: None),
+}

@@ -5,27 +5,31 @@ from attrs import define, frozen
 
 @frozen
 class Text:
-    """Plain text; unquoted text may still hold braces and patterns of file names."""
+    """Plain text; where it is not quoted, it may hold braces and patterns of file names."""
 
     text: str
-    quoted: bool = False
 
 
-@frozen(kw_only=True)
+@frozen
+class Quoted:
+    """Parts that are not split into words."""
+
+    parts: "Word"
+
+
+@frozen
 class Parameter:
     """A variable or positional parameter, with what ``:-`` puts in the place of an empty one."""
 
     name: str
     default: "Word | None" = None
-    quoted: bool = False
 
 
 @frozen
-class Substitution:
+class Output:
     """The output of a script."""
 
     script: "Script"
-    quoted: bool = False
 
 
 @frozen
@@ -36,7 +40,7 @@ class Opaque:
     names: tuple[str, ...] = ()
 
 
-Part = Text | Parameter | Substitution | Opaque
+Part = Text | Quoted | Parameter | Output | Opaque
 Word = tuple[Part, ...]
 
 

@@ -7,27 +7,25 @@ variables that it has changed are not known any more.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
+from types import MappingProxyType
 from typing import Final
 
 from attrs import evolve, frozen
 
 from grove_tickets.arguments import UNKNOWN, is_known
 from grove_tickets.shell import syntax
-from grove_tickets.shell.builtins import BUILTINS, CONSTANT_STATUS, DECLARATIONS, declare, printed
 from grove_tickets.shell.expansion import Expander
 from grove_tickets.shell.limits import Budget
 from grove_tickets.shell.reading import ScriptReader
-from grove_tickets.shell.scope import Scope
+from grove_tickets.shell.scope import BUILTINS, CONSTANT_STATUS, DECLARATIONS, Scope, declare
 from grove_tickets.shell.syntax import Node, Redirection, Script, Text, Word
-from grove_tickets.shell.wrappers import Inner, program_of, unwrap
+from grove_tickets.shell.wrappers import Inner, printed, program_of, unwrap
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)((?:\[[^]]*\])?\+?)=(.*)", re.DOTALL)
 _IN_THIS_SHELL: Final = frozenset({"command", "builtin"})
 _LOOP: Final = frozenset({"break", "continue"})
-_STEPS_OF_A_COMMAND: Final = 4
-_VARIABLES_OF_A_STEP: Final = 8
 _MAX_ROUNDS: Final = 100
-_MAX_RECURSION: Final = 3
+_MAX_CALLS: Final = 5  # of functions within functions
 
 
 @frozen(kw_only=True)
@@ -55,7 +53,6 @@ class Walk:
         self.found: list[Command] = []
         self._budget = Budget()
         self._expander = Expander(self._budget, self._substitute)
-        self._active: list[Node] = []
 
     def run_text(self, text: str, scope: Scope) -> str | None:
         """Follow shell text in the shell that the scope belongs to."""
@@ -66,10 +63,10 @@ class Walk:
     def _sequence(self, script: Iterable[Node], scope: Scope) -> str | None:
         outputs = []
         for node in script:
-            with self._budget:
-                outputs.append(self._visit(node, scope))
             if scope.ended_by:
                 break
+            with self._budget:
+                outputs.append(self._visit(node, scope))
         known = [output for output in outputs if output is not None]
         return "".join(known) if len(known) == len(outputs) else None
 
@@ -93,13 +90,13 @@ class Walk:
                 scope.status = None
                 output = ""
             case syntax.Function(name, body):
-                scope.functions[name] = (body,)
+                scope.functions[name] = body
                 scope.status = True
                 output = ""
         return output
 
     def _copy(self, scope: Scope) -> Scope:
-        self._budget.spend(3 + len(scope.variables) // _VARIABLES_OF_A_STEP)
+        self._budget.spend(3 + len(scope.variables) // 8)
         return scope.copy()
 
     def _subshell(self, scope: Scope, stdin: str | None) -> Scope:
@@ -109,7 +106,9 @@ class Walk:
         return inner
 
     def _substitute(self, script: Script, scope: Scope) -> str | None:
-        return self._sequence(script, self._subshell(scope, None))
+        output = self._sequence(script, self._subshell(scope, None))
+        scope.status = None
+        return output
 
     def _group(self, group: syntax.Group, scope: Scope) -> str | None:
         stdin, writes = self._redirect(group.redirections, scope)
@@ -192,6 +191,7 @@ class Walk:
         return end
 
     def _simple(self, command: syntax.Simple, scope: Scope) -> str | None:
+        scope.status = True  # of assignments, unless there is a substitution
         stdin, writes = self._redirect(command.redirections, scope)
         assigned = [*takewhile(bool, map(_assignment, command.words))]
         words = command.words[len(assigned) :]
@@ -203,12 +203,10 @@ class Walk:
             environment[name] = text
             if not words:
                 scope.assign(name, text)
-        # Assignments succeed, but for what a substitution in them says.
-        is_plain = all(isinstance(part, Text) for word in command.words for part in word)
-        scope.status = True if is_plain and not words else None
         match words:
             case ((Text(name),), *_) if name in DECLARATIONS:
                 declare(name, [self._expander.text(one, scope) for one in words[1:]], scope)
+                scope.status = None
                 return ""
         expanded = tuple(self._expander.fields(words, scope))
         output: str | None = ""
@@ -228,7 +226,7 @@ class Walk:
             if name in BUILTINS:
                 BUILTINS[name](tuple(arguments), scope)
                 return ""
-            inner = unwrap(command.words)
+            inner = unwrap(command.words, command.stdin)
             if inner is None:
                 return self._record(command, scope)
             outputs = [self._follow(one, command, scope) for one in inner]
@@ -237,47 +235,46 @@ class Walk:
             return outputs[0] if len(outputs) == 1 else None
 
     def _record(self, command: Command, scope: Scope) -> str | None:
-        self._budget.spend(_STEPS_OF_A_COMMAND + len(scope.variables) // 4)
-        environment = scope.environment(command.environment)
-        self.found.append(evolve(command, environment=environment, directory=scope.directory))
+        self._budget.spend(4 + len(scope.variables) // 4)
+        values = {**scope.variables, **command.environment}
+        known = MappingProxyType({name: text for name, text in values.items() if is_known(text)})
+        self.found.append(evolve(command, environment=known, directory=scope.directory))
         if command.words[:2] == ("printf", "-v"):
             scope.forget(command.words[2:3])
         return printed(command.words, command.stdin)
 
     def _call(self, command: Command, scope: Scope) -> str | None:
-        """Follow the bodies that a function may have; of one that calls itself a few rounds."""
-        outputs = []
-        for body in scope.functions[command.words[0]]:
-            if self._active.count(body) >= _MAX_RECURSION:
-                continue
-            end = self._copy(scope)
-            end.positionals = command.words[1:]
-            end.stdin = command.stdin
-            end.endings = frozenset({"exit", "return"})
-            end.variables |= command.environment
-            self._active.append(body)
-            outputs.append(self._sequence((body,), end))
-            self._active.pop()
-            end.positionals = scope.positionals
-            scope.meet(end)
-        return outputs[0] if len(outputs) == 1 else None
+        end = self._copy(scope)
+        end.calls += 1
+        end.positionals, end.stdin = command.words[1:], command.stdin
+        end.endings = frozenset({"exit", "return"})
+        end.variables |= command.environment
+        if end.calls > _MAX_CALLS:
+            return None
+        output = self._sequence((scope.functions[command.words[0]],), end)
+        end.positionals = scope.positionals
+        scope.meet(end)
+        return output
 
     def _follow(self, inner: Inner, command: Command, scope: Scope) -> str | None:
         """Follow what a wrapper runs."""
         environment = {**command.environment, **inner.environment}
         output = None
-        script = command.stdin if inner.reads_script else inner.script
         if inner.words:
             wrapped = evolve(command, words=inner.words, environment=environment)
             # `sudo cd x` changes nothing here.
             inside = scope if command.words[0] in _IN_THIS_SHELL else self._copy(scope)
             output = self._run(wrapped, inside, is_wrapped=True)
             scope.status = inside.status
-        elif script is not None:
-            shell = scope if inner.same_shell else scope.program(inner.arguments)
+        elif inner.script is not None:
+            shell = scope
+            if not inner.same_shell:  # which variables are exported is not followed
+                shell = self._copy(scope)
+                shell.forget(shell.variables)
+                shell.positionals, shell.endings = inner.arguments, frozenset({"exit"})
             shell.variables |= environment
-            outer, shell.stdin = scope.stdin, None if inner.reads_script else command.stdin
-            output = self.run_text(script, shell)
+            outer, shell.stdin = scope.stdin, command.stdin
+            output = self.run_text(inner.script, shell)
             scope.stdin = outer
             scope.status = None
         if inner.same_shell:
@@ -285,12 +282,10 @@ class Walk:
             scope.forget(environment if inner.script else scope.variables)
         return output
 
-    def _redirect(
-        self, redirections: Sequence[Redirection], scope: Scope
-    ) -> tuple[str | None, bool]:
+    def _redirect(self, parts: Sequence[Redirection], scope: Scope) -> tuple[str | None, bool]:
         """Follow redirections: what is read then, and whether what is printed goes elsewhere."""
         stdin, writes = scope.stdin, False
-        for redirection in redirections:
+        for redirection in parts:
             text = self._expander.text(redirection.target, scope)
             if ">" in redirection.operator:
                 writes = writes or redirection.descriptor in {"", "1"}
@@ -302,9 +297,6 @@ class Walk:
 
 def _assignment(word: Word) -> tuple[str, str, Word] | None:
     """Take an assignment apart: the variable, what stands before the sign, the value."""
-    match word:
-        case (Text(text, quoted=False), *rest):
-            found = _ASSIGNMENT.fullmatch(text)
-            return None if found is None else (found[1], found[2], (Text(found[3]), *rest))
-        case _:
-            return None
+    first = word[0]
+    found = _ASSIGNMENT.fullmatch(first.text) if isinstance(first, Text) else None
+    return None if found is None else (found[1], found[2], (Text(found[3]), *word[1:]))

@@ -1,22 +1,23 @@
-"""Programs that run another command: ``sudo``, ``env``, ``xargs``, ``bash -c`` and their like."""
+"""Programs that run another command, like ``sudo`` and ``bash -c``, and what programs print."""
 
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Final
 
 from attrs import field, frozen
 
 from grove_tickets.arguments import UNKNOWN, is_known, parse
+from grove_tickets.shell.expansion import unescaped
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _STANDARD_INPUT: Final = frozenset({"/dev/stdin", "/dev/fd/0"})
+_ECHO_FLAGS: Final = re.compile(r"-[neE]+")
 _EXIT_SIGNALS: Final = frozenset({"EXIT", "0", "SIGEXIT"})
 _XARGS_VALUED: Final = frozenset(
-    "-I -n -P -L -s -d -E -a --max-args --max-procs --max-lines --max-chars --delimiter"
-    " --arg-file --process-slot-var".split()
+    "-I -n -P -L -s -d -E -a --max-args --max-procs --max-lines --delimiter --arg-file".split()
 )
 
 
@@ -26,7 +27,6 @@ class Inner:
 
     words: tuple[str, ...] = ()
     script: str | None = None
-    reads_script: bool = False
     same_shell: bool = False
     arguments: tuple[str, ...] | None = ()
     environment: Mapping[str, str] = field(factory=dict)
@@ -53,13 +53,13 @@ def program_of(word: str) -> str:
     return word.rsplit("/", 1)[-1]
 
 
-def unwrap(words: tuple[str, ...]) -> _Inner | None:
+def unwrap(words: tuple[str, ...], stdin: str | None) -> _Inner | None:
     """Take a wrapping program off a command."""
     name, rest = program_of(words[0]), words[1:]
     if name == "command" and rest[:1] in {("-v",), ("-V",)}:
         return None
     if name in _HANDLERS:
-        return _HANDLERS[name](rest)
+        return _HANDLERS[name](rest, stdin)
     for wrapper in _wrappers().get(name, ()):
         behind = rest
         if wrapper.verb:
@@ -103,7 +103,7 @@ def _unwrapped(wrapper: _Wrapper, words: tuple[str, ...]) -> _Inner:
     return (Inner(words=rest, environment=environment),) if rest else ()
 
 
-def _xargs(words: tuple[str, ...]) -> _Inner:
+def _xargs(words: tuple[str, ...], _stdin: str | None) -> _Inner:
     """Put something unknown into the command, at its end if it does not say where."""
     arguments = parse(words, _XARGS_VALUED, interspersed=False)
     place = arguments.value("-I", "--replace", "-i") or "{}"
@@ -115,7 +115,7 @@ def _program(words: tuple[str, ...]) -> _Inner:
     return (Inner(words=words),) if words else ()
 
 
-def _find(words: tuple[str, ...]) -> _Inner:
+def _find(words: tuple[str, ...], _stdin: str | None) -> _Inner:
     found: list[Inner] = []
     for place, word in enumerate(words, start=1):
         if word in {"-exec", "-execdir"}:
@@ -124,7 +124,7 @@ def _find(words: tuple[str, ...]) -> _Inner:
     return tuple(found)
 
 
-def _shell(words: tuple[str, ...]) -> _Inner:
+def _shell(words: tuple[str, ...], stdin: str | None) -> _Inner:
     arguments = parse(words, {"-o", "-O", "--rcfile", "--init-file"}, interspersed=False)
     rest = arguments.positionals
     if arguments.has("-n"):
@@ -134,28 +134,30 @@ def _shell(words: tuple[str, ...]) -> _Inner:
         values = None if UNKNOWN in rest[1:2] else rest[2:]
         return (Inner(script=rest[0], arguments=values),) if rest else ()
     if not rest or arguments.has("-s"):
-        return (Inner(reads_script=True, arguments=rest),)
+        return (Inner(script=stdin, arguments=rest),)
     # It runs a file, whose text is not here: the file counts as the program.
     return _program(rest) if is_known(rest[0]) else ()
 
 
-def _eval(words: tuple[str, ...]) -> _Inner:
+def _eval(words: tuple[str, ...], _stdin: str | None) -> _Inner:
     return (Inner(script=" ".join(words[words[:1] == ("--",) :]), same_shell=True),)
 
 
-def _source(words: tuple[str, ...]) -> _Inner:
-    if not words or words[0] in _STANDARD_INPUT or not is_known(words[0]):
-        return (Inner(reads_script=True, same_shell=True),)
+def _source(words: tuple[str, ...], stdin: str | None) -> _Inner:
+    if not words or not is_known(words[0]):
+        return (Inner(same_shell=True),)
+    if words[0] in _STANDARD_INPUT:
+        return (Inner(script=stdin, same_shell=True),)
     return (Inner(words=words, same_shell=True),)
 
 
-def _trap(words: tuple[str, ...]) -> _Inner:
+def _trap(words: tuple[str, ...], _stdin: str | None) -> _Inner:
     """Take what runs when the shell ends, with whatever variables it has then."""
     runs = not _EXIT_SIGNALS.isdisjoint(words[1:]) and words[0] != "-"
     return (Inner(script=words[0]),) if runs else ()
 
 
-_HANDLERS: Final[Mapping[str, Callable[[tuple[str, ...]], _Inner]]] = {
+_HANDLERS: Final[Mapping[str, Callable[[tuple[str, ...], str | None], _Inner]]] = {
     "eval": _eval,
     "trap": _trap,
     **dict.fromkeys((".", "source"), _source),
@@ -163,3 +165,32 @@ _HANDLERS: Final[Mapping[str, Callable[[tuple[str, ...]], _Inner]]] = {
     "find": _find,
     **dict.fromkeys(("bash", "sh", "zsh", "dash", "ksh", "ash"), _shell),
 }
+
+
+def printed(words: tuple[str, ...], stdin: str | None) -> str | None:
+    """Return what a program prints, where its words tell it."""
+    match words:
+        case ("cat",) | ("cat", "-") | ("tee", *_):
+            return stdin
+        case ("echo", *rest):
+            return _echoed(rest)
+        case ("printf", layout, *rest):
+            return _formatted(unescaped(layout), rest)
+        case ("which", name) | ("command", "-v", name):
+            return f"{UNKNOWN}/{name}\n"
+        case _:
+            return None
+
+
+def _echoed(words: list[str]) -> str:
+    flags = "".join(takewhile(_ECHO_FLAGS.fullmatch, words))
+    text = " ".join(dropwhile(_ECHO_FLAGS.fullmatch, words))
+    if "e" in flags:
+        text = unescaped(text)
+    return text if "n" in flags else text + "\n"
+
+
+def _formatted(layout: str, words: list[str]) -> str | None:
+    is_plain = "%" not in layout.replace("%s", "") and layout.count("%s") == len(words)
+    # An unknown word may be several.
+    return layout % tuple(words) if is_plain and all(map(is_known, (layout, *words))) else None
