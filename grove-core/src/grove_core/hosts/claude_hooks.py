@@ -39,6 +39,7 @@ _COMMON: Final = (
     "prompt_id",
     "permission_mode",
     "agent_id",
+    "agent_type",
 )
 _CALL: Final = ("tool_name", "tool_input", "tool_use_id")
 _TASK: Final = ("task_id", "task_subject", "task_description")
