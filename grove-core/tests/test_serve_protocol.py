@@ -5,7 +5,7 @@ import json
 import pytest
 
 from grove_core.serve import protocol
-from grove_core.serve.protocol import Refused, Request
+from grove_core.serve.protocol import Refused
 
 TOOLS = [{"name": "skip"}]
 
@@ -17,11 +17,11 @@ def line(**fields):
 def answered(data):
     """What the server answers to a line that calls no tool."""
     try:
-        request = Request(data)
-        request.check_version()
+        request = protocol.read(data)
+        assert request is not None
         answer = protocol.answer(request, lambda: TOOLS)
     except Refused as refused:
-        answer = refused.answer()
+        answer = refused.answer
     assert answer.endswith(b"\n")
     assert answer.count(b"\n") == 1
     message = json.loads(answer)

@@ -2,24 +2,24 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 BAD = Path(__file__).parents[2] / "grove-backend-mcp" / "tests" / "servers" / "bad_server.py"
-AGE = re.compile(r"^What the memory server \S+ holds is known here (.+)\.$", re.MULTILINE)
 ORDERS = "OrderStore.export_1()"
 # And some minutes: what is said must not hang on the second.
 AN_HOUR = 4000
 
 
-def age_in(shown):
-    """How old it is said to be what is known of the server; it is said once."""
-    (age,) = AGE.findall(shown)
-    return age
+def minutes_since(world):
+    """How long ago the project and its server were in line."""
+    (server,) = world.grove("status", "--json").json["servers"]
+    at = datetime.fromisoformat(server["synchronised_at"])
+    return (datetime.now(UTC) - at).total_seconds() // 60
 
 
 def test_a_start_asks_the_server_in_one_process_that_nobody_waits_for(memory):
@@ -39,7 +39,6 @@ def test_a_start_asks_the_server_in_one_process_that_nobody_waits_for(memory):
     assert (process.returncode, err) == (0, b"")
     shown = json.loads(out)["hookSpecificOutput"]["additionalContext"]
     assert ORDERS in shown
-    assert age_in(shown) == "as of 1 hour ago"
     ((child, words),) = memory.children().items()
     assert words.endswith(f" {world.project} maintain flush --in-background -q ")
     # It is on its own: not even a signal to the hook's process group or terminal reaches it.
@@ -48,7 +47,8 @@ def test_a_start_asks_the_server_in_one_process_that_nobody_waits_for(memory):
     assert links == ["/dev/null"] * 3
     memory.behaves()
     memory.wait()
-    assert age_in(world.agent("session-3").starts()) == "as of just now"
+    world.agent("session-3").starts()
+    assert minutes_since(world) == 0
     assert memory.processes() == {}
     assert world.log() == ""
 
@@ -64,7 +64,7 @@ def test_the_server_is_asked_again_when_it_is_time_and_not_before(memory):
     memory.forget_failures()
     begun = memory.begun.stat().st_mtime_ns
     memory.pass_time(270)
-    assert age_in(world.agent("session-3").starts()) == "as of 1 hour ago"
+    world.agent("session-3").starts()
     assert memory.processes() == {}
     memory.pass_time(60)
     world.agent("session-3").starts("resume")
@@ -75,7 +75,8 @@ def test_the_server_is_asked_again_when_it_is_time_and_not_before(memory):
     # What is known is fresh.
     calls = memory.calls()
     memory.pass_time(500)
-    assert age_in(world.agent("session-4").starts()) == "as of 8 minutes ago"
+    world.agent("session-4").starts()
+    assert minutes_since(world) == 8
     assert memory.processes() == {}
     assert memory.calls() == calls
 
@@ -95,9 +96,6 @@ def test_a_server_of_no_use_costs_a_start_nothing(memory, trouble):
     memory.pass_time(AN_HOUR)
     shown = world.agent("session-2").starts()
     assert learning_id in shown
-    # Of another server, which has never answered, nothing that is here has come.
-    is_same = "command" not in memory.settings
-    assert AGE.findall(shown) == ["as of 1 hour ago"] * is_same
     memory.wait()
     assert learning_id in world.agent("session-3").starts()
     assert "deadline" not in world.log() + world.log("hook-errors.log")

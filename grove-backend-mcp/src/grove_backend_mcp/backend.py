@@ -181,7 +181,6 @@ class McpBackend:
             source=remote.name if remote else "",
             mark=self._paths.synchronised,
             waiting=tuple(one.id for one in remote.waiting()) if remote else self._undelivered(),
-            lists=remote is not None and remote.connection.abilities.lists,
             fault=remote.connection.breaker().detail if remote else self._why_none,
         )
 

@@ -37,10 +37,9 @@ def render(
     max_chars: int,
     *,
     more: int = 0,
-    ages: Sequence[str] = (),
 ) -> Injection:
     """Write the text for some learnings, best first, within a budget."""
-    head = "".join(f"{line}\n" for line in (PREFACE, *ages))
+    head = f"{PREFACE}\n"
     closing = _closing(len(learnings) + more)
     budget = max_chars - len(head) - len(closing)
     blocks: list[str] = []

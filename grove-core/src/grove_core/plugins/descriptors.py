@@ -307,14 +307,12 @@ class Freshness(Value):
         mark: A file that was last written when both were in line, whether it is there or not.
         waiting: Ids of what has not got to the server yet.
         fault: What was wrong when the server was to be asked last; empty when nothing was.
-        lists: Whether what others write to the server comes here as well when it is asked.
     """
 
     source: str = field(validator=TEXT)
     mark: Path = field(validator=instance_of(Path))
     waiting: tuple[str, ...] = field(default=(), validator=TEXTS)
     fault: str = field(default="", validator=TEXT)
-    lists: bool = True
 
 
 @runtime_checkable

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 MODERN: Final = "2026-07-28"
 HANDSHAKE: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -26,50 +26,18 @@ class Refused(Exception):  # noqa: N818 - the answer to a request, which is no f
     ) -> None:
         """Say why."""
         super().__init__(reason)
-        self.request_id = request_id
-        self._error = {"code": code, "message": reason, **({"data": data} if data else {})}
-
-    def answer(self) -> bytes:
-        """Write the answer."""
-        return _line({"id": self.request_id, "error": self._error})
+        error = {"code": code, "message": reason, **({"data": data} if data else {})}
+        self.answer = _line({"id": request_id, "error": error})
 
 
-class Request:
-    """A message of the client: a request, or a notification, which has no id."""
+class Request(NamedTuple):
+    """A message of the client that wants an answer."""
 
-    def __init__(self, line: bytes) -> None:
-        """Read a message."""
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise Refused(PARSE_ERROR, f"the line is not JSON: {error}") from error
-        if not isinstance(message, dict):
-            raise Refused(INVALID_REQUEST, "the message is no object")
-        self.id: Id = message.get("id")
-        if not isinstance(self.id, str | int | float | None):
-            raise Refused(INVALID_REQUEST, "the id is neither text nor a number")
-        method, parameters = message.get("method"), message.get("params", {})
-        self.is_answer = method is None and ("result" in message or "error" in message)
-        if not self.is_answer and not isinstance(method, str):
-            raise Refused(INVALID_REQUEST, "the message names no method", self.id)
-        self.method: str = method or ""
-        self.parameters: Message = parameters if isinstance(parameters, dict) else {}
-        self.is_notification = "id" not in message
-        meta = self.parameters.get("_meta")
-        named = meta.get(f"{_META}/protocolVersion") if isinstance(meta, dict) else None
-        self.version: str | None = named if isinstance(named, str) else None
-
-    @property
-    def is_modern(self) -> bool:
-        """Whether it is of the era without a handshake."""
-        return self.version is not None
-
-    def check_version(self) -> None:
-        """Refuse a version that is not spoken."""
-        if self.version not in (None, MODERN):
-            data = {"supported": [MODERN], "requested": self.version}
-            reason = f"version {self.version} is not supported"
-            raise self.refuse(UNSUPPORTED_VERSION, reason, data)
+    id: Id
+    method: str
+    parameters: Message
+    is_modern: bool
+    """Whether it is of the era without a handshake."""
 
     def answer(self, result: Message, *, cacheable: bool = False) -> bytes:
         """Write the answer."""
@@ -82,6 +50,31 @@ class Request:
     def refuse(self, code: int, reason: str, data: Message | None = None) -> Refused:
         """Make an error of the answer."""
         return Refused(code, reason, self.id, data)
+
+
+def read(line: bytes) -> Request | None:
+    """Read a message; an answer and a notification, which has no id, want no answer."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Refused(PARSE_ERROR, f"the line is not JSON: {error}") from error
+    request_id = message.get("id") if isinstance(message, dict) else None
+    if not isinstance(message, dict) or not isinstance(request_id, str | int | float | None):
+        raise Refused(INVALID_REQUEST, "the message is no object with a plain id")
+    method, parameters = message.get("method"), message.get("params")
+    if method is None and ("result" in message or "error" in message):
+        return None
+    if not isinstance(method, str):
+        raise Refused(INVALID_REQUEST, "the message names no method", request_id)
+    if "id" not in message:
+        return None
+    parameters = parameters if isinstance(parameters, dict) else {}
+    meta = parameters.get("_meta")
+    version = meta.get(f"{_META}/protocolVersion") if isinstance(meta, dict) else None
+    if version not in (None, MODERN):
+        data = {"supported": [MODERN], "requested": version}
+        raise Refused(UNSUPPORTED_VERSION, "this version is not supported", request_id, data)
+    return Request(request_id, method, parameters, version is not None)
 
 
 def answer(request: Request, tools: Callable[[], Sequence[Message]]) -> bytes:

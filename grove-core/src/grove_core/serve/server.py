@@ -136,16 +136,15 @@ class Server:
 
     def _take(self, line: bytes) -> None:
         try:
-            request = Request(line)
-            if request.is_notification or request.is_answer:
+            request = protocol.read(line)
+            if request is None:
                 return
-            request.check_version()
             if request.method == "tools/call":
                 self._call(request)
             else:
                 self._write(protocol.answer(request, list_tools))
         except Refused as refused:
-            self._write(refused.answer())
+            self._write(refused.answer)
         if not self._is_loading:
             self._is_loading = True
             threading.Thread(target=self._load, daemon=True).start()

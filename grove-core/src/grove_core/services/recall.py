@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from attrs import evolve
 
 from grove_core import git
-from grove_core.injection import NOTHING, VIA_START, Injection, render
+from grove_core.injection import NOTHING, Injection, render
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Query
 from grove_core.model.session import EventType, InjectedLearning, Session
@@ -18,7 +18,7 @@ from grove_core.retrieval.choosing import Choice, choose, choose_without_query, 
 from grove_core.retrieval.terms import Entry
 from grove_core.services.explain import log_retrieval
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
-from grove_core.services.sync import ages_of, index_in_background
+from grove_core.services.sync import index_in_background
 from grove_core.stats.lines import microseconds
 
 if TYPE_CHECKING:
@@ -95,10 +95,9 @@ def recall(
         log()
         return None
     entries = [one.entry for one in choice.chosen]
-    ages = ages_of(project) if via == VIA_START else ()
     # Where nothing is known about the work, what else there is does not fit it.
     more = 0 if query.is_empty else choice.beyond
-    injection = render(entries, project.now, max_chars, more=more, ages=ages)
+    injection = render(entries, project.now, max_chars, more=more)
     by_id = {one.entry.id: one for one in choice.chosen}
     shown = [by_id[learning_id] for learning_id in injection.shown]
     learnings = [injected(project, one.entry, one.score.total, via) for one in shown]

@@ -35,27 +35,6 @@ _STALE: Final = timedelta(minutes=10)
 """A start of a session has a server asked again when the latest time is longer ago."""
 PAUSE_SECONDS: Final = 300
 """A server that does not answer is not asked with every start."""
-_UNITS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"))
-
-
-def ages_of(project: "Project") -> Sequence[str]:
-    """Say how old what is known of servers is."""
-    listing = (one for one in with_server(project) if one.lists)
-    return [
-        f"What {one.source} holds is known here {_as_of(synchronised_at(one), project.now)}."
-        for one in listing
-    ]
-
-
-def _as_of(at: datetime | None, now: datetime) -> str:
-    if at is None:
-        return "only as far as it was written here: it has not answered yet"
-    seconds = (now - at).total_seconds()
-    for unit, name in _UNITS:
-        if seconds >= unit:
-            count = int(seconds // unit)
-            return f"as of {count} {name}{'' if count == 1 else 's'} ago"
-    return "as of just now"
 
 
 def synchronised_at(fresh: "Freshness") -> datetime | None:
