@@ -1,5 +1,6 @@
 """Programs that run another command, like ``sudo`` and ``bash -c``, and what programs print."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -37,15 +38,15 @@ _Inner = tuple[Inner, ...]
 
 @frozen(kw_only=True)
 class _Wrapper:
-    """An entry of ``wrappers.toml``, which says what its fields mean."""
+    """An entry of ``wrappers.json``: where a program's arguments end and a command begins."""
 
     verb: tuple[str, ...] = ()
-    before: str = ""
-    valued: str = ""
-    skip: int = 0
-    behind: str = ""
-    scripts: str = ""
-    package: bool = False
+    before: str = ""  # flags with a value between the program and its subcommand
+    valued: str = ""  # flags with a value before the command
+    skip: int = 0  # arguments before the command
+    behind: str = ""  # words one of which stands before the command
+    scripts: str = ""  # flags whose value is a script for a shell
+    package: bool = False  # the command's first word may be @scope/name@version
 
 
 def program_of(word: str) -> str:
@@ -73,11 +74,8 @@ def unwrap(words: tuple[str, ...], stdin: str | None) -> _Inner | None:
 @cache
 def _wrappers() -> Mapping[str, list[_Wrapper]]:
     """Read the table, by the names of programs."""
-    import tomli
-
-    path = Path(__file__).with_suffix(".toml")
     table: dict[str, list[_Wrapper]] = {}
-    for entry in tomli.loads(path.read_text(encoding="utf-8"))["wrapper"]:
+    for entry in json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")):
         for name in entry.pop("names"):
             program, *verb = name.split()
             table.setdefault(program, []).append(_Wrapper(verb=tuple(verb), **entry))
