@@ -1,6 +1,8 @@
 """Command-line arguments the way most tools read them: commands, flags, positionals."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 from attrs import frozen
@@ -74,13 +76,21 @@ def _short(word: str, valued: Collection[str], rest: list[str]) -> list[tuple[st
     return options
 
 
+@cache
+def valued_flags(program: str) -> Mapping[str, Sequence[str]]:
+    """Return a program's flags that take a value, by its subcommands."""
+    import json
+
+    text = Path(__file__).with_name("flags.json").read_text(encoding="utf-8")
+    return {name: flags.split() for name, flags in json.loads(text)[program].items()}
+
+
 def take_apart(
-    words: Sequence[str],
-    groups: Collection[str],
-    overall: Collection[str],
-    valued: Mapping[str, Collection[str]],
+    program: str, words: Sequence[str], groups: Collection[str] = ()
 ) -> tuple[str, Arguments]:
-    """Split a command line into the command's name and its arguments."""
+    """Split a command line into the subcommand's name and its arguments."""
+    valued = valued_flags(program)
+    overall = valued.get("", ())
     names: list[str] = []
     options: tuple[tuple[str, str], ...] = ()
     rest = words

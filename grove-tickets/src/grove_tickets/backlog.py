@@ -16,7 +16,7 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import is_known, parse
+from grove_tickets.arguments import is_known, parse, valued_flags
 from grove_tickets.calls import (
     close_of,
     matchers,
@@ -45,15 +45,6 @@ _STARTED = "inprogress"
 _DONE = "done"
 _START = "<!-- SECTION:DESCRIPTION:BEGIN -->"
 _END = "<!-- SECTION:DESCRIPTION:END -->"
-_EDIT_FLAGS = (
-    "-t", "--title", "-d", "--description", "--desc", "-a", "--assignee", "-s", "--status", "-l",
-    "--label", "--priority", "--type", "--project", "--due-date", "--ordinal", "-m", "--milestone",
-    "--add-label", "--remove-label", "--ac", "--dod", "--remove-ac", "--remove-dod", "--check-ac",
-    "--check-dod", "--uncheck-ac", "--uncheck-dod", "--acceptance-criteria", "--plan", "--notes",
-    "--comment", "--comment-author", "--final-summary", "--append-plan", "--append-notes",
-    "--append-final-summary", "--depends-on", "--dep", "--ref", "--add-ref", "--remove-ref",
-    "--modified-file", "--doc",
-)  # fmt: skip
 
 
 @hookimpl
@@ -151,7 +142,7 @@ def _edited(command: "Command") -> tuple[Sequence[str], str | None]:
             group = parse(rest, (), interspersed=False)
         case _:
             return (), None
-    arguments = parse(group.positionals[1:], _EDIT_FLAGS)
+    arguments = parse(group.positionals[1:], valued_flags("backlog")["task edit"])
     helped = group.has("-h", "--help") or arguments.has("-h", "--help")
     # The tool takes what stands behind `-s` as it is: `-s=Done` would be the status `=Done`.
     glued = any(word.startswith("-s=") for word in group.positionals)

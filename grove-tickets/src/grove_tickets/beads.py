@@ -75,17 +75,8 @@ _REFUSED: Final = (
     r"(?i)\b(?:cannot close(?: epic)?|error:? (?:closing|resolving)(?: id)?) ([\w.-]+)"
 )
 _GROUPS: Final = frozenset({"todo", "gate", "human", "epic", "mol"})
-_GLOBAL_FLAGS: Final = ("-C", "--directory", "--db", "--actor", "--format", "--dolt-auto-commit")
 _REASON_FLAGS: Final = (
     "-r", "--reason", "-m", "--message", "--comment", "--resolution", "--reason-file", "--session",
-)  # fmt: skip
-_UPDATE_FLAGS: Final = (
-    "-s", "--status", "-t", "--type", "-p", "--priority", "-a", "--assignee", "-e", "--estimate",
-    "-d", "--description", "--title", "--body", "--body-file", "--description-file", "-m",
-    "--message", "--design", "--design-file", "--notes", "--append-notes", "--acceptance",
-    "--acceptance-criteria", "--external-ref", "--spec-id", "--add-label", "--remove-label",
-    "--set-labels", "--parent", "--await-id", "--due", "--defer", "--session", "--metadata",
-    "--set-metadata", "--unset-metadata", "--if-status", "--if-assignee",
 )  # fmt: skip
 
 
@@ -148,13 +139,12 @@ _Change = tuple[str, str | None, bool]
 
 
 def _changed_by_shell(call: ToolCall, environment: Mapping[str, str]) -> Iterator[_Change]:
-    valued = {name: flags for name, (_, flags) in _VERBS.items()}
     for command in shell_commands(call, "bd"):
-        name, arguments = take_apart(command.words[1:], _GROUPS, _GLOBAL_FLAGS, valued)
+        name, arguments = take_apart("bd", command.words[1:], _GROUPS)
         if name not in _VERBS or arguments.has("-h", "--help", "--dry-run", "--readonly"):
             continue
         base = str(Path(command.directory, arguments.value("-C", "--directory") or ""))
-        found = _VERBS[name][0](arguments)
+        found = _VERBS[name](arguments)
         if name == "batch":
             found = _closed_by_batch(command, arguments, resolve(call.cwd, base, environment))
         store = _named_store(command, arguments)
@@ -248,24 +238,24 @@ def _closed_by_line(words: Sequence[str]) -> Sequence[str]:
             return ()
 
 
-_VERBS: Final[Mapping[str, tuple[Callable[[Arguments], Sequence[str]], tuple[str, ...]]]] = {
-    "close": (_named_or_last, _REASON_FLAGS),
-    "done": (_closed_by_done, _REASON_FLAGS),
-    "update": (_changed_by_update, _UPDATE_FLAGS),
-    "reopen": (_named, _REASON_FLAGS),
-    "batch": (_some, ("-f", "--file", "-m", "--message")),
-    "todo done": (_named, _REASON_FLAGS),
-    "gate resolve": (_named, _REASON_FLAGS),
-    "gate check": (_some, ("-t", "--type", "-l", "--limit")),
-    "human respond": (_named_with("-r", "--response"), ("-r", "--response")),
-    "human dismiss": (_named, _REASON_FLAGS),
-    "duplicate": (_named_with("--of"), ("--of",)),
-    "supersede": (_named_with("--with"), ("--with",)),
-    "duplicates": (lambda arguments: [UNKNOWN] if arguments.has("--auto-merge") else (), ()),
-    "epic close-eligible": (_some, ()),
-    "mol squash": (_named, ("--summary",)),
+_VERBS: Final[Mapping[str, Callable[[Arguments], Sequence[str]]]] = {
+    "close": _named_or_last,
+    "done": _closed_by_done,
+    "update": _changed_by_update,
+    "reopen": _named,
+    "batch": _some,
+    "todo done": _named,
+    "gate resolve": _named,
+    "gate check": _some,
+    "human respond": _named_with("-r", "--response"),
+    "human dismiss": _named,
+    "duplicate": _named_with("--of"),
+    "supersede": _named_with("--with"),
+    "duplicates": lambda arguments: [UNKNOWN] if arguments.has("--auto-merge") else (),
+    "epic close-eligible": _some,
+    "mol squash": _named,
 }
-"""How a command of ``bd`` names the issues that it changes, and its flags that take a value."""
+"""How a command of ``bd`` names the issues that it changes."""
 
 
 def _says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:

@@ -4,7 +4,7 @@ Old versions of ``bd`` keep the same files: which of the two a project uses, the
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -41,22 +41,6 @@ _DATABASE: Final = "beads.db"
 _EXPORTS: Final = ("issues.jsonl", "beads.jsonl")
 _MAX_REDIRECTS: Final = 10
 _LAG_SECONDS: Final = 2.0
-_GLOBAL_FLAGS: Final = ("--db", "--actor", "--lock-timeout")
-_ATTRIBUTION: Final = ("--agent-name", "--harness", "--model")
-_VALUED: Final[Mapping[str, Sequence[str]]] = {
-    "close": (
-        "-r", "--reason", "--transition-comment", "--session", "--bypass-reason", *_ATTRIBUTION,
-    ),
-    "reopen": ("-r", "--reason", *_ATTRIBUTION),
-    "update": (
-        "-s", "--status", "-t", "--type", "-p", "--priority", "-d", "--description", "--body",
-        "--description-file", "--title", "--design", "--notes", "--append-notes", "--acceptance",
-        "--acceptance-criteria", "--check-acceptance", "--uncheck-acceptance", "--add-acceptance",
-        "--prerequisites", "--transition-comment", "--assignee", "--owner", "--due", "--defer",
-        "--estimate", "--add-label", "--remove-label", "--set-labels", "--parent", "--external-ref",
-        "--session", "--if-unchanged", *_ATTRIBUTION,
-    ),
-}  # fmt: skip
 # A line such as "Closed br-1: title" or "Skipped br-1: already closed", or below "Updated br-1:"
 # one such as "  status: open → closed".
 _ISSUE: Final = r"\W*(Closed|Reopened|Skipped|Updated) ([\w.]+-[\w.-]+?):(.*)$"
@@ -104,7 +88,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issues a shell command would close and open again."""
     found = []
     for command in shell_commands(call, "br"):
-        name, arguments = take_apart(command.words[1:], {"epic"}, _GLOBAL_FLAGS, _VALUED)
+        name, arguments = take_apart("br", command.words[1:], {"epic"})
         if arguments.has("-h", "--help", "--dry-run"):
             continue
         # With a database elsewhere, `br` looks for the rest of its store as usual.

@@ -15,17 +15,12 @@ from grove_core import (
     ToolCall,
     ToolResult,
 )
-from grove_tickets.arguments import Arguments, is_known, known, parse
+from grove_tickets.arguments import Arguments, is_known, known, parse, valued_flags
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
 
 _STORES: Final = frozenset({".beads", "_beads", ".git", ".tickets", ".tissue"})
-
-_GIT_FLAGS: Final = (
-    "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
-    "--attr-source",
-)  # fmt: skip
 
 
 def matchers(
@@ -89,7 +84,7 @@ def store_directory(
 
 def behind_git(command: "Command") -> tuple[Arguments, str]:
     """Return what ``git`` is told before its subcommand and from there on, and where it runs."""
-    overall = parse(command.words[1:], _GIT_FLAGS, interspersed=False)
+    overall = parse(command.words[1:], valued_flags("git")[""], interspersed=False)
     moves = (value for flag, value in overall.options if flag == "-C")
     return overall, str(Path(command.directory, *moves))
 

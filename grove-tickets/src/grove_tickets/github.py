@@ -20,7 +20,7 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import UNKNOWN, Arguments, is_known, parse, take_apart
+from grove_tickets.arguments import UNKNOWN, Arguments, is_known, parse, take_apart, valued_flags
 from grove_tickets.calls import (
     behind_git,
     matchers,
@@ -54,41 +54,6 @@ if TYPE_CHECKING:
 grove_api = 2
 SYSTEM: Final = "github"
 _PROPOSALS: Final = ("pr create", "pr new", "pr edit")
-_VALUED: Final[Mapping[str, Sequence[str]]] = {
-    "issue close": ("-c", "--comment", "-r", "--reason", "--duplicate-of"),
-    "issue reopen": ("-c", "--comment"),
-    "pr close": ("-c", "--comment"),
-    "pr reopen": ("-c", "--comment"),
-    "pr merge": (
-        "-A", "--author-email", "-b", "--body", "-F", "--body-file", "-t", "--subject",
-        "--match-head-commit",
-    ),
-    **dict.fromkeys(
-        _PROPOSALS,
-        (
-            "-t", "--title", "-b", "--body", "-F", "--body-file", "-B", "--base", "-H", "--head",
-            "-a", "--assignee", "-l", "--label", "-m", "--milestone", "-p", "--project", "-r",
-            "--reviewer", "-T", "--template", "--recover", "--add-label", "--add-assignee",
-            "--add-reviewer", "--add-project", "--remove-label", "--remove-assignee",
-            "--remove-reviewer", "--remove-project",
-        ),
-    ),
-    "api": (
-        "-X", "--method", "-f", "--raw-field", "-F", "--field", "-H", "--header", "--input", "-q",
-        "--jq", "-t", "--template", "-p", "--preview", "--hostname", "--cache",
-    ),
-}  # fmt: skip
-_GIT_VALUED: Final[Mapping[str, Sequence[str]]] = {
-    "commit": (
-        "-m", "--message", "-F", "--file", "-c", "--reedit-message", "-C", "--reuse-message",
-        "--fixup", "--squash", "--author", "--date", "-t", "--template", "--trailer", "--cleanup",
-        "--pathspec-from-file",
-    ),
-    "merge": (
-        "-m", "--message", "-F", "--file", "-s", "--strategy", "-X", "--strategy-option",
-        "--into-name", "--cleanup",
-    ),
-}  # fmt: skip
 _NO_COMMIT: Final = ("-h", "--help", "--dry-run", "--no-commit", "--abort", "--quit")
 _MAX_MESSAGE_BYTES: Final = 65536
 _ISSUE_TOOLS: Final = ("issue_write", "update_issue", "update_issue_state")
@@ -198,8 +163,8 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
 
 
 def _changed_by_gh(command: "Command", environment: Mapping[str, str]) -> Iterator[TicketClose]:
-    name, arguments = take_apart(command.words[1:], {"issue", "pr"}, ("-R", "--repo"), _VALUED)
-    if name not in _VALUED or arguments.has("-h", "--help"):
+    name, arguments = take_apart("gh", command.words[1:], {"issue", "pr"})
+    if not name or name not in valued_flags("gh") or arguments.has("-h", "--help"):
         return
     if name == "api":
         yield from _changed_by_request(arguments, command.stdin)
@@ -310,8 +275,8 @@ def _closed_by_message(
     name, *rest = overall.positionals or ("",)
     # `-S` and `-u` take their values only where they are glued on.
     words = [word for word in rest if not re.match(r"-[Su].", word)]
-    arguments = parse(words, _GIT_VALUED.get(name, ()))
-    if name not in _GIT_VALUED or arguments.has(*_NO_COMMIT):
+    arguments = parse(words, valued_flags("git").get(name, ()))
+    if name not in {"commit", "merge"} or arguments.has(*_NO_COMMIT):
         return
     text = _message(arguments, command.stdin, resolve(call.cwd, base, environment))
     directory = store_directory(call, base, None, environment)

@@ -46,14 +46,6 @@ _GROUPS: Final = frozenset({"issue", "mr", "incident"})
 _CLOSING: Final = frozenset({"close", "resolve", "merge", "accept"})
 _NOTES: Final = frozenset({"note", "comment"})
 _MESSAGE: Final = ("-m", "--message")
-_VALUED: Final[Mapping[str, Sequence[str]]] = {
-    **dict.fromkeys(("issue note", "issue comment", "mr note", "mr comment"), _MESSAGE),
-    **dict.fromkeys(("mr merge", "mr accept"), (*_MESSAGE, "--squash-message", "--sha")),
-    "api": (
-        "-X", "--method", "-f", "--raw-field", "-F", "--field", "-H", "--header", "--input",
-        "--hostname", "--output",
-    ),
-}  # fmt: skip
 _MERGES_LATER: Final = ("merge_when_pipeline_succeeds", "auto_merge")
 _TOOLS: Final = frozenset({"update_issue", "update_merge_request", "merge_merge_request"})
 _URL: Final = r"https?://[^/]+/(.+?)/(?:-/)?(issues|work_items|merge_requests)/(?:incident/)?(\d+)"
@@ -126,7 +118,7 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
 
 
 def _changed_by_glab(command: "Command", environment: Mapping[str, str]) -> Iterator[TicketClose]:
-    name, arguments = take_apart(command.words[1:], _GROUPS, ("-R", "--repo"), _VALUED)
+    name, arguments = take_apart("glab", command.words[1:], _GROUPS)
     if arguments.has("-h", "--help"):
         return
     if name == "api":

@@ -110,17 +110,12 @@ def _moved_by_command(command: "Command") -> tuple[Sequence[str], str]:
     """Return the issues that a command moves, and their new state."""
     words = command.words[1:]
     if command.program == "acli":
-        valued = ("-k", "--key", "-s", "--status", "--jql", "--filter", "--from-file")
-        name, arguments = take_apart(
-            words, {"jira", "workitem"}, (), {"jira workitem transition": valued}
-        )
+        name, arguments = take_apart("acli", words, {"jira", "workitem"})
         keys = (arguments.value("-k", "--key") or UNKNOWN).replace(",", " ").split()
         state = arguments.value("-s", "--status") or ""
         is_move = name == "jira workitem transition"
     else:
-        overall = ("-c", "--config", "-p", "--project")
-        own = dict.fromkeys(_MOVES, ("--comment", "-a", "--assignee", "-R", "--resolution"))
-        name, arguments = take_apart(words, {"issue", "issues"}, overall, own)
+        name, arguments = take_apart("jira", words, {"issue", "issues"})
         key, state = (*arguments.positionals[:2], "", "")[:2]
         keys = [key] if key else []
         is_move = name in _MOVES

@@ -39,12 +39,6 @@ _STATE_ID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]+){4}"
 _Update = tuple[str, str, str | None]
 """An issue, its new state, and the directory that is meant."""
 
-_UPDATE_FLAGS = (
-    "-s", "--state", "-a", "--assignee", "-p", "--parent", "-d", "--description",
-    "--description-file", "-l", "--label", "-t", "--title", "--due-date", "--priority",
-    "--estimate", "--team", "--project", "--milestone", "--cycle",
-)  # fmt: skip
-
 
 @hookimpl
 def grove_ticket_probes() -> Sequence[TicketProbe]:
@@ -92,9 +86,8 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 
 def _updates_by_shell(call: ToolCall, environment: Mapping[str, str]) -> Iterator[_Update]:
-    valued = dict.fromkeys(_UPDATES, _UPDATE_FLAGS)
     for command in shell_commands(call, "linear"):
-        name, arguments = take_apart(command.words[1:], {"issue", "i"}, ("-w", "--project"), valued)
+        name, arguments = take_apart("linear", command.words[1:], {"issue", "i"})
         if name in _UPDATES and not arguments.has("-h", "--help"):
             # Without an id, the branch names the issue.
             ticket_id = (*arguments.positionals, UNKNOWN)[0]

@@ -16,7 +16,7 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import parse
+from grove_tickets.arguments import parse, valued_flags
 from grove_tickets.calls import (
     close_of,
     matchers,
@@ -48,9 +48,6 @@ _CANCELLED = "cancelled"
 _SETS_UNFINISHED = frozenset({"pending", "in-progress", "deferred", "blocked", "review"})
 # Lists of old versions have `completed`, which newer ones no longer set.
 _FINISHED = frozenset({"done", "completed"})
-_FLAGS = (
-    "-i", "--id", "-s", "--status", "-f", "--format", "-p", "--project", "--file", "--tag",
-)  # fmt: skip
 _DEFAULT_TAG = "master"
 
 
@@ -117,7 +114,7 @@ def _changed_by_shell(
     """Return the ids that a command names, the status it sets, and the directory that is meant."""
     for command in shell_commands(call, _PROGRAM, *_OTHER_NAMES):
         verb, *words = command.words[1:] or ("",)
-        arguments = parse(words, _FLAGS)
+        arguments = parse(words, valued_flags(_PROGRAM)["set-status"])
         is_verb = verb == "set-status" or (verb == "status" and command.program == _PROGRAM)
         # The tool takes what stands behind `-s` as it is: `-s=done` would be the status `=done`.
         glued = any(word.startswith(("-i=", "-s=", "-p=")) for word in words)
