@@ -140,6 +140,8 @@ def fill(world):
     lines = [a_line(number, learning_id="cl_one", **use) for number, use in enumerate(uses)]
     done = {"event": "reflection", "session_id": "s1", "candidates": 5, "accepted": 2}
     lines.append(a_line(20, **done))
+    # What was refused as a whole and sent again is no second reflection.
+    lines.append(a_line(19, **done | {"candidates": 1, "accepted": 0}))
     skip = {"event": "skip", "session_id": "s2", "reason": "no time for it", "decider": "user"}
     lines.append(a_line(21, **skip))
     lines.append(a_line(22, event="gate", session_id="s1", outcome="reflected", blocks=1))
@@ -153,13 +155,13 @@ def test_the_numbers_of_the_project_stand_in_one_line(beads):
         "learnings": 2,
         "active": 1,
         "hit_rate": {"count": 1, "total": 4, "rate": 0.25, "low": 0.0456, "high": 0.6994},
-        "reflections": {"submissions": 1, "completed": 1, "candidates": 5, "accepted": 2},
+        "reflections": {"submissions": 2, "completed": 1, "candidates": 6, "accepted": 2},
         "skips": {"total": 1, "by_decider": {"user": 1}},
         "cycles": {"reflected": 1},
     }
     assert (
         "So far    1 active learning, used 1 time in 4 showings,"
-        " 1 reflection with 2 of 5 candidates accepted, 1 skip\n"
+        " 1 reflection, 2 of 6 candidates accepted, 1 skip\n"
     ) in beads.grove("status").stdout
 
 

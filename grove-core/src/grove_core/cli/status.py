@@ -236,7 +236,7 @@ def _describe_numbers(numbers: Statistics) -> str:
         parts.append(f"used {counted(hits.count, 'time')} in {counted(hits.total, 'showing')}")
     if reflections.submissions:
         accepted = f"{reflections.accepted} of {counted(reflections.candidates, 'candidate')}"
-        parts.append(f"{counted(reflections.submissions, 'reflection')} with {accepted} accepted")
+        parts.append(f"{counted(reflections.completed, 'reflection')}, {accepted} accepted")
     if numbers.skips.total:
         parts.append(counted(numbers.skips.total, "skip"))
     return ", ".join(parts)
