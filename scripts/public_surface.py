@@ -1,9 +1,9 @@
 """Write down everything that others build on, and compare it with what was written down last.
 
-One line a thing: public names of ``grove_core`` and ``grove_core.testing``, the fixtures for
-pytest, the reader of shell text, hooks, entry-point groups, commands with their arguments, options
-and choices, configuration keys, events. ``--record`` writes the record; without it, the script says
-what was added, and what breaks those who use it.
+One line a thing: public names of ``grove_core`` and ``grove_core.testing``, the reader of shell
+text, hooks, entry-point groups, commands with their arguments, options and choices, configuration
+keys, events. ``--record`` writes the record; without it, the script says what was added, and what
+breaks those who use it.
 """
 
 import argparse
@@ -28,7 +28,6 @@ from grove_core.hosts.contract import HookEvent
 from grove_core.model.events import EVENT_TYPES
 from grove_core.plugins.discovery import GROUPS
 from grove_core.plugins.hookspecs import LifeCycleHooks, RegistrationHooks
-from grove_core.testing import pytest_plugin
 from grove_tickets import reader
 
 RECORD: Final = Path(__file__).resolve().parent.parent / "tests" / "api" / "public_surface.txt"
@@ -101,7 +100,6 @@ def surface() -> list[str]:
     parts = (
         _names(grove_core),
         _names(testing),
-        _fixtures(),
         _function(f"{reader.__name__}.{reader.read.__name__}", reader.read),
         _hooks(),
         _command(grove.make_context("grove", [], resilient_parsing=True)),
@@ -163,18 +161,6 @@ def _member(name: str, value: Any, *, is_protocol: bool) -> Iterator[str]:  # no
     else:
         yield f"{name}: method{ending}"
         yield from _function(name, value, bound=True)
-
-
-def _fixtures() -> Iterator[str]:
-    for name, value in vars(pytest_plugin).items():
-        if name.startswith("grove_"):
-            made = inspect.signature(inspect.unwrap(value)).return_annotation
-            yield f"fixture {name} -> {_type(made)}"
-    payloads = pytest_plugin.Payloads
-    name = f"fixture {payloads.__name__}"
-    yield from (f"{name}.{each}: attribute" for each in vars(payloads(Path())) if each[0] != "_")
-    for each in _members(payloads):
-        yield from _member(f"{name}.{each}", getattr(payloads, each), is_protocol=False)
 
 
 def _function(name: str, function: Callable[..., object], *, bound: bool = False) -> Iterator[str]:

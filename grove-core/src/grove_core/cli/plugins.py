@@ -35,7 +35,7 @@ _KEYS: Final = (
 )
 _PYTEST: Final = (
     "-m pytest -q -rs --pyargs grove_core.testing.installed"
-    " -p no:cacheprovider -p grove_core.testing.pytest_plugin"
+    " -p no:cacheprovider"
     # A test that hangs is shown with its place, and ends everything where pytest can do that.
     " -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true"
     " -c pytest.ini --rootdir=. --confcutdir=. --basetemp=tests"

@@ -1,8 +1,7 @@
 """Help for testing plugins: contracts to subclass, and a memory backend that keeps its own.
 
 ``InMemoryBackend`` needs nothing besides grove; the contracts need pytest, and ``learnings``
-hypothesis. Each is loaded when it is first used. Fixtures for tests of plugins are in
-``grove_core.testing.pytest_plugin``, which pytest finds by itself.
+hypothesis. Each is loaded when it is first used.
 """
 
 TYPE_CHECKING = False
@@ -43,4 +42,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    if name.endswith("Contract"):
+        import pytest
+
+        # A rule that is broken shows what it compared.
+        pytest.register_assert_rewrite(f"{__name__}.rules", f"{__name__}.watching")
     return getattr(import_module(f"{__name__}.{_MODULE_OF_NAME[name]}"), name)
