@@ -82,7 +82,8 @@ _PANELS: Final = [{"name": name, "commands": [*lines]} for name, lines in GROUPS
 _TARGETS: Final = {
     "add": "by_hand:command",
     "edit": "by_hand:edit_command",
-    "import": "import_:command",
+    "import": "exchange:import_command",
+    "export": "exchange:export_command",
     "rm": "by_hand:rm_command",
     "clean": "sessions:clean_command",
     "debug": "inspect:debug_command",
