@@ -70,8 +70,8 @@ def test_a_refused_address_is_not_shown(text):
     ("text", "label"),
     [
         ("postgresql://alice:hush@db.example.org:5433/team", "team at db.example.org:5433"),
-        ("postgresql://a:hush@one,two:5433/team", "team at one, two:5433"),
-        ("host=one,two port=5433 dbname=team password=hush", "team at one:5433, two:5433"),
+        ("postgresql://a:hush@one,two:5433/team", "team at one,two:5433"),
+        ("host=one,two port=5433 dbname=team password=hush", "team at one,two:5433"),
         ("postgresql:///team?password=hush", "team at this machine"),
         ("user=alice password=hush", "alice at this machine"),
         ("password=hush", "by default at this machine"),

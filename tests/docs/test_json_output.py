@@ -10,12 +10,7 @@ import in_process
 import pytest
 from statistics_examples import rich_example
 
-from grove_backend_postgres.about import ServerAbout
-from grove_backend_postgres.commands import bring_document, migrate_document, status_document
-from grove_backend_postgres.elsewhere import Elsewhere
-from grove_backend_postgres.plugin import PostgresSettings
-from grove_backend_postgres.team import Team
-from grove_core import BackendContext
+from grove_backend_postgres.commands import migrate_document
 from grove_core.cli.schema import sections
 from grove_core.clock import now_utc
 from grove_core.codec import to_jsonable
@@ -284,39 +279,8 @@ def printed(tmp_path_factory):
     exchange(project, found)
     merge(project, found)
     ask_servers(tmp_path_factory.mktemp("server"), found)
-    describe_databases(tmp_path_factory.mktemp("database"), found)
+    found["grove backends postgres migrate"] = [migrate_document(["1 tables"], dry_run=True)]
     return found
-
-
-def describe_databases(scratch, found):
-    """A database that answers, and one that does not."""
-    settings = PostgresSettings(url="postgresql:///team", project="shop")
-    context = BackendContext(root=scratch, home=scratch, settings=settings)
-    about = ServerAbout(
-        engine="PostgreSQL",
-        version="18.1",
-        user="grove",
-        tables=1,
-        tables_wanted=1,
-        pending_migrations=["vectors"],
-        full_text_search=True,
-        row_level_security=True,
-        row_level_security_applies=True,
-        vectors=False,
-        learnings=1,
-        with_vectors=0,
-    )
-    team = Team(context)
-    found["grove backends postgres status"] = [
-        status_document(team, about, ""),
-        status_document(team, None, "cannot reach it"),
-    ]
-    document = migrate_document(["1 tables"], dry_run=True)
-    found["grove backends postgres migrate"] = [document]
-    elsewhere = Elsewhere(
-        folder=scratch, database="team", project="shop", schema="grove", waiting=("cl_1",)
-    )
-    found["grove backends postgres bring"] = [bring_document(elsewhere, [elsewhere])]
 
 
 def ask_servers(scratch, found):

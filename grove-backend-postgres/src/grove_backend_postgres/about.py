@@ -1,37 +1,21 @@
 """What a database server is, and what of it grove can use."""
 
-import re
-from typing import Final
-
 from attrs import frozen
 
 from grove_backend_postgres import statements
 from grove_backend_postgres.connection import Connection
 from grove_backend_postgres.faults import DatabaseRefusedError, printable
-from grove_backend_postgres.migrations import (
-    POLICIES,
-    TEXT_SEARCH,
-    VECTORS,
-    WANTED,
-    is_current,
-    missing,
-)
-
-_YUGABYTE: Final = re.compile(r"-YB-(\S+)")
-_ENGINE: Final = re.compile(r"(\w+)\D*?v?(\d[\w.]*)")
-_LONGEST_NAME: Final = 40
+from grove_backend_postgres.migrations import POLICIES, TEXT_SEARCH, VECTORS, is_current
 
 
 @frozen(kw_only=True)
 class ServerAbout:
-    """What a database server is and can do, as ``--json`` prints it."""
+    """What a database server is and can do."""
 
-    engine: str
-    version: str
+    server: str
     user: str
-    tables: int
-    tables_wanted: int
-    pending_migrations: list[str]
+    has_tables: bool
+    is_current: bool
     full_text_search: bool
     row_level_security: bool
     row_level_security_applies: bool
@@ -41,8 +25,8 @@ class ServerAbout:
 
     def described(self) -> str:
         """Say in a line what it is and can do."""
-        server = f"{self.engine} {self.version} as {self.user}"
-        if not self.tables:
+        server = f"{self.server} as {self.user}"
+        if not self.has_tables:
             return f"{server}: no tables yet, they are made when something is first delivered"
         abilities = {
             "full-text search": self.full_text_search,
@@ -50,9 +34,10 @@ class ServerAbout:
             "vectors": self.vectors,
         }
         having = ", ".join(name for name, holds in abilities.items() if holds)
-        missing = ", ".join(name for name, holds in abilities.items() if not holds)
-        without = f"; without {missing}" if missing else ""
-        return f"{server}: {having or 'nothing besides'}{without}"
+        lacking = ", ".join(name for name, holds in abilities.items() if not holds)
+        without = f"; without {lacking}" if lacking else ""
+        held = f"learnings there: {self.learnings}, with a vector: {self.with_vectors}"
+        return f"{server}: {having or 'nothing besides'}{without}; {held}"
 
 
 def describe(
@@ -60,7 +45,6 @@ def describe(
 ) -> ServerAbout:
     """Ask a server what it is."""
     server = connection.run(lambda sent: sent.send(statements.SERVER))[0]
-    engine, version = engine_of(server["version"])
     has_policies, has_vectors = POLICIES in applied, VECTORS in applied
     learnings = with_vectors = 0
     if is_current(applied):
@@ -68,12 +52,10 @@ def describe(
     if has_vectors:
         with_vectors = _count(connection, statements.EMBEDDINGS_COUNT, model=model)
     return ServerAbout(
-        engine=engine,
-        version=version,
+        server=printable(" ".join(server["version"].split()[:2])),
         user=server["name"],
-        tables=max((one for one in applied if one <= WANTED), default=0),
-        tables_wanted=WANTED,
-        pending_migrations=[one.name for one in missing(applied)],
+        has_tables=bool(applied),
+        is_current=is_current(applied),
         full_text_search=TEXT_SEARCH in applied,
         row_level_security=has_policies,
         row_level_security_applies=has_policies and _policies_apply(connection, schema),
@@ -81,14 +63,6 @@ def describe(
         learnings=learnings,
         with_vectors=with_vectors,
     )
-
-
-def engine_of(said: str) -> tuple[str, str]:
-    """Read what a server says about itself."""
-    if own := _YUGABYTE.search(said):
-        return "YugabyteDB", own[1]
-    words = _ENGINE.match(said)
-    return (words[1], words[2]) if words else (printable(said[:_LONGEST_NAME]), "")
 
 
 def _count(connection: Connection, statement: str, **values: object) -> int:

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Mapping
 from hashlib import sha256
-from itertools import zip_longest
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -61,8 +60,10 @@ class Address:
             return f"of the service {given['service']}"
         # What somebody has written names the server well enough.
         server = self.parameters if {"host", "hostaddr"} & {*self.parameters} else given
-        hosts = _paired(server.get("host") or server.get("hostaddr", ""), server.get("port", ""))
-        return f"{given.get('dbname') or given.get('user') or 'by default'} at {hosts}"
+        hosts = server.get("host") or server.get("hostaddr") or "this machine"
+        port = server.get("port", "").strip(",")
+        where = f"{hosts}:{port}" if port else hosts
+        return f"{given.get('dbname') or given.get('user') or 'by default'} at {where}"
 
     def key(self, project: str, schema: str) -> str:
         """Make a name for files about one project there: letters and digits."""
@@ -142,14 +143,6 @@ def _of_url(text: str) -> dict[str, str] | None:
     if found.pop("ssl", "") == "true":
         found["sslmode"] = "require"
     return found
-
-
-def _paired(hosts: str, ports: str) -> str:
-    """Put hosts and their ports together: one port may stand for all."""
-    names, numbers = hosts.split(","), ports.split(",")
-    numbers = numbers * len(names) if len(numbers) == 1 else numbers
-    pairs = zip_longest(names, numbers[: len(names)], fillvalue="")
-    return ", ".join(f"{name or 'this machine'}{number and f':{number}'}" for name, number in pairs)
 
 
 def _is_number(text: str | None) -> bool:

@@ -1,7 +1,5 @@
 """The memory backend itself."""
 
-import time
-import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -11,7 +9,6 @@ from typing import Final
 from attrs import evolve
 
 from grove_backend_postgres.record import Record
-from grove_backend_postgres.store import Store
 from grove_backend_postgres.sync import PATIENCE_SECONDS, Delivered, Sync
 from grove_backend_postgres.team import Team
 from grove_core import (
@@ -69,8 +66,6 @@ class PostgresBackend:
         self._paths = self._team.paths
         self._record = Record(self._paths)
         self._sync = Sync(self._paths, self._record, clock)
-        self._writing: tuple[Store, float] | None = None
-        self._hang_up: Callable[[], object] = bool
 
     def write(self, learning: Learning) -> Receipt:
         """Keep a learning here, unless its id is known, and bring it to the database."""
@@ -141,10 +136,7 @@ class PostgresBackend:
         ids, received, fault = self._both_ways(seconds)
         receipts = tuple(map(self._receipt, ids))
         if asked:
-            from grove_backend_postgres.elsewhere import waiting_elsewhere
-
-            others = [one.told() for one in waiting_elsewhere(self._paths)]
-            fault = "; ".join([*([fault] if fault else []), *others])
+            fault = "; ".join(filter(None, (fault, *self._paths.waiting_elsewhere())))
         return Synchronised(
             delivered=receipts, received=received, waiting=self._waiting(), fault=fault
         )
@@ -182,21 +174,11 @@ class PostgresBackend:
             return f"it waits for {self._team.label}: hooks do not"
         if pause := self._sync.pause():
             return f"it waits: {pause}"
-        store = self._store_for_writing(seconds)
-        why = self._sync.deliver(store, patience=min(seconds, PATIENCE_SECONDS) / 2).fault
+        with self._team.store(seconds) as store:
+            why = self._sync.deliver(store, patience=min(seconds, PATIENCE_SECONDS) / 2).fault
         if learning_id not in self._waiting():
             return ""
         return f"it waits: {why or f'another process delivers to {self._team.label}'}"
-
-    def _store_for_writing(self, seconds: float) -> Store:
-        """Give one connection to what this process writes, as long as time enough is left on it."""
-        now = time.monotonic()
-        if self._writing is None or self._writing[1] - now < seconds / 2:
-            self._hang_up()
-            store = self._team.store(seconds)
-            self._writing = (store, now + seconds)
-            self._hang_up = weakref.finalize(self, store.__exit__, None, None, None)
-        return self._writing[0]
 
     def _waiting(self) -> tuple[str, ...]:
         return self._record.outbox.all().ids

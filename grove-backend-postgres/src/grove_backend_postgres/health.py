@@ -4,7 +4,6 @@ import os
 from typing import Final
 
 from grove_backend_postgres.about import ServerAbout
-from grove_backend_postgres.elsewhere import waiting_elsewhere
 from grove_backend_postgres.faults import DatabaseRefusedError
 from grove_backend_postgres.record import Record
 from grove_backend_postgres.sync import Sync
@@ -13,7 +12,6 @@ from grove_core import BackendError, Health, StorageError
 
 _PING_SECONDS: Final = 20.0
 _LATER: Final = "`grove maintain flush` tries again"
-_BRING: Final = "grove backends postgres bring"
 _MIGRATE: Final = "grove backends postgres migrate"
 _OTHER_ROLE: Final = (
     "connect as a role that is no superuser and has no BYPASSRLS, so that the database keeps"
@@ -34,9 +32,8 @@ def look_at(team: Team, record: Record, sync: Sync) -> Health:
         return Health(ok=False, detail=f"{held}; {error}", location=team.label)
     except (BackendError, StorageError) as error:
         return Health(ok=True, detail=f"{held}; {error}", location=team.label, fix=_LATER)
-    fix = _fix_of(about, team) or (_BRING if waiting_elsewhere(team.paths) else "")
     detail = f"{held}; {about.described()}"
-    return Health(ok=True, detail=detail, location=team.label, fix=fix)
+    return Health(ok=True, detail=detail, location=team.label, fix=_fix_of(about, team))
 
 
 def _held_here(paths: Paths, record: Record) -> str:
@@ -49,11 +46,11 @@ def _held_here(paths: Paths, record: Record) -> str:
         held += f", waiting: {len(tail.ids)}"
     if tail.unreadable:
         held += f"; lines of {paths.outbox} that cannot be read: {tail.unreadable}"
-    return "; ".join([held, *(one.told() for one in waiting_elsewhere(paths))])
+    return "; ".join([held, *paths.waiting_elsewhere()])
 
 
 def _fix_of(about: ServerAbout, team: Team) -> str:
-    if about.tables < about.tables_wanted:
+    if not about.is_current:
         return _MIGRATE
     if about.row_level_security and not about.row_level_security_applies:
         return _OTHER_ROLE

@@ -63,7 +63,6 @@ TEXT_SEARCH: Final = 2
 POLICIES: Final = 3
 VECTORS: Final = 4
 NOTES: Final = 6
-WANTED: Final = max(one.number for one in MIGRATIONS if not one.optional)
 NEWEST: Final = max(one.number for one in MIGRATIONS)
 
 

@@ -101,11 +101,6 @@ class Outbox:
         note = {"note": change.note} if change.note else {}
         self._append([{"id": learning_id, "status": status, "at": at, "was": was, **note}])
 
-    def add_entries(self, entries: Iterable[Entry]) -> None:
-        """Have wait what waited in another file, unless it waits here already."""
-        there = set(map(_text_of, self.all().entries))
-        self._append([one.document for one in entries if _text_of(one) not in there])
-
     def remove(self, entries: Collection[Entry]) -> None:
         """Take out what the database has; everything else stays as it is."""
         gone = set(map(_text_of, entries))

@@ -76,19 +76,9 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
             paths=(".grove/config.toml",),
             commands=(
                 CommandSpec(
-                    name="status",
-                    target="grove_backend_postgres.commands:status_command",
-                    help="Ask the database what it is and has, and say what waits for it.",
-                ),
-                CommandSpec(
                     name="migrate",
                     target="grove_backend_postgres.commands:migrate_command",
                     help="Make grove's tables in the database, or bring them up to date.",
-                ),
-                CommandSpec(
-                    name="bring",
-                    target="grove_backend_postgres.commands:bring_command",
-                    help="Bring here what still waits for another address of the same project.",
                 ),
             ),
         )

@@ -105,7 +105,7 @@ class Record:
                 )
             was = row.learning.status
             if was is not status:
-                at = max(now, _after(row.status_at))
+                at = max(now, row.status_at + _NEXT)
                 change = StatusChange(status=status, at=at, was=was, note=note)
                 self.outbox.add_change(learning_id, change)
         return evolve(row.learning, status=status)
@@ -266,10 +266,3 @@ def _on_top(rows: Mapping[str, Row], waiting: Iterable[Entry]) -> dict[str, Row]
 def _oldest_first(rows: Mapping[str, Row]) -> list[Learning]:
     read: Sequence[Learning] = [one.learning for one in rows.values() if one.learning is not None]
     return sorted(read, key=lambda one: one.timestamp)
-
-
-def _after(instant: datetime) -> datetime:
-    try:
-        return instant + _NEXT
-    except OverflowError:
-        return instant  # somebody has written down the end of time

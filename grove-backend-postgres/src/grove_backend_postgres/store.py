@@ -4,7 +4,6 @@ import math
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
-from types import TracebackType
 from typing import Any, Self
 
 from grove_backend_postgres import statements
@@ -56,12 +55,7 @@ class Store:
         """Begin."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the connection, where there is one."""
         self._connection.close()
 
@@ -183,7 +177,7 @@ class Store:
         try:
             (vector,) = vectors_of(self._embed, [text])
         except BackendError:
-            # Words are searched all the same; `grove backends postgres status` tries the function.
+            # Words are searched all the same; `grove backends` tries the function.
             return {}
         return {"vector": vector, "size": vector.count(",") + 1, "model": self._model}
 

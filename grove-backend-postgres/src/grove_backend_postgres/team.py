@@ -2,18 +2,27 @@
 
 import json
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 from grove_backend_postgres.address import Address, parse_address
+from grove_backend_postgres.outbox import Outbox
 from grove_backend_postgres.plugin import PostgresSettings
 from grove_backend_postgres.store import Store, load_embedding
-from grove_core import BackendContext, BackendError, Backoff, ConfigError, replace_text
+from grove_core import (
+    BackendContext,
+    BackendError,
+    Backoff,
+    ConfigError,
+    StorageError,
+    read_text,
+    replace_text,
+)
 
-PLACE: Final = "place.json"
-OUTBOX: Final = "outbox.jsonl"
-LOCK: Final = "delivery.lock"
+_PLACE: Final = "place.json"
 _LONGEST_PAUSE: Final = timedelta(minutes=10)
 
 
@@ -23,10 +32,10 @@ class Paths:
     def __init__(self, home: Path, address: Address, project: str, schema: str) -> None:
         self.project = project
         self.folder: Path = home / "postgres" / address.key(project, schema)
-        self.place: Path = self.folder / PLACE
-        self.outbox: Path = self.folder / OUTBOX
+        self.place: Path = self.folder / _PLACE
+        self.outbox: Path = self.folder / "outbox.jsonl"
         self.replica: Path = self.folder / "replica.jsonl"
-        self.lock: Path = self.folder / LOCK
+        self.lock: Path = self.folder / "delivery.lock"
         self.write_lock: Path = self.folder / "writing.lock"
         self.breaker: Path = self.folder / "breaker.json"
         self.pulled: Path = self.folder / "pulled"
@@ -40,6 +49,20 @@ class Paths:
         """Write down what the folder is about, unless it says so."""
         if not self.place.exists():
             replace_text(self.place, f"{json.dumps(self._told)}\n")
+
+    def waiting_elsewhere(self) -> Iterator[str]:
+        """Say what waits for the same project at another address, and how to have it sent."""
+        for path in sorted(self.folder.parent.glob(f"*/{self.outbox.name}")):
+            # One that cannot be read is told by whoever has that address.
+            with suppress(StorageError, ValueError, AttributeError):
+                told = json.loads(read_text(path.parent / _PLACE) or "{}")
+                count = 0 if path == self.outbox else len(Outbox(path).all().ids)
+                if count and told.get("project", self.project) == self.project:
+                    where = f"the database {told['database']}" if "database" in told else "another"
+                    yield (
+                        f"{count} learnings wait for {where} in {path}: set backends.postgres.url"
+                        f" back to it, or append that file to {self.outbox} and remove it"
+                    )
 
 
 class Team:

@@ -118,11 +118,10 @@ def test_while_the_database_is_down_work_goes_on(member, own_server, candidate):
     told = alice.world.agent("again").starts()
     assert another["summary"] in told
     assert candidate(1)["summary"] in told
-    document = alice.json("backends", "postgres", "status", code=1)
-    assert document["fault"].startswith("cannot reach the database")
-    assert document["here"]["learnings"] == 2
     doctor = {one["name"]: one for one in alice.json("doctor", code=None)["checks"]}
     assert doctor["primary backend"]["status"] == "warning"
+    assert "learnings: 2" in doctor["primary backend"]["detail"]
+    assert "cannot reach the database" in doctor["primary backend"]["detail"]
 
     own_server.start()
     alice.grove("maintain", "flush")
@@ -136,7 +135,7 @@ def test_no_output_shows_a_password(member, database, server, candidate):
     alice = member("alice").trusts()
     alice.learns(1, candidate)
     commands = ["backends", "plugins", "doctor", "status", "config", "config validate", "debug"]
-    commands += ["backends postgres status", "backends postgres migrate", "maintain flush"]
+    commands += ["backends postgres migrate", "maintain flush"]
     for words in commands:
         for options in ((), ("--json",)):
             done = alice.world.grove(*words.split(), *options)

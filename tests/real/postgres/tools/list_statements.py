@@ -38,7 +38,7 @@ USES = {
     "EMBEDDINGS_COUNT": "How many vectors there are (only with vectors).",
     "VECTORS_WHERE": "Which schema pgvector lies in (only with vectors); here it is `public`.",
     "SCHEMA_THERE": "Whether the schema has to be made.",
-    "SERVER": "What the server is, for `grove backends postgres status`.",
+    "SERVER": "What the server is, for `grove backends`.",
     "POLICIES_APPLY": "Whether policies count for this role, for the same.",
     "CREATE_SCHEMA": "The schema, where there is none.",
     "CREATE_RECORD": "The table of what has been applied.",
