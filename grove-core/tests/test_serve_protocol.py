@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from grove_core.serve import protocol
-from grove_core.serve.protocol import Refused
+from grove_core.serve.server import Refused, answer_message, read_message
 
 TOOLS = [{"name": "skip"}]
 
@@ -17,9 +16,9 @@ def line(**fields):
 def answered(data):
     """What the server answers to a line that calls no tool."""
     try:
-        request = protocol.read(data)
+        request = read_message(data)
         assert request is not None
-        answer = protocol.answer(request, lambda: TOOLS)
+        answer = answer_message(request, lambda: TOOLS)
     except Refused as refused:
         answer = refused.answer
     assert answer.endswith(b"\n")

@@ -266,7 +266,6 @@ def test_usage_errors(world):
         ("skip", "reason", "--decider", "nobody"),
         ("list", "--since", "yesterday"),
         ("list", "--limit", "0"),
-        ("tickets", "match", "--tool", "X", "--input", "{"),
     ):
         done = world.grove(*words)
         assert (done.code, done.stdout) == (2, ""), words

@@ -72,20 +72,3 @@ def test_what_a_command_would_close(world):
     ]:  # fmt: skip
         done = world.grove("tickets", "match", "--json", *words)
         assert matched(done) == closes, words
-
-
-def test_a_call_of_another_tool(world):
-    for tool, tool_input, closes in (
-        ("TaskUpdate", '{"taskId": "3", "status": "completed"}', [("tasks", ["3"], True)]),
-        ("TaskUpdate", '{"taskId": "3", "status": "pending"}', []),
-        ("mcp__beads__close", '{"issue_id": "bd-1"}', [("beads", ["bd-1"], True)]),
-        ("Bash", '{"command": "bd close bd-1"}', [("beads", ["bd-1"], True)]),
-        ("Read", '{"command": "bd close bd-1"}', []),
-        ("Bash", '{"command": 7}', []),
-        ("Bash", "{}", []),
-    ):
-        done = world.grove("tickets", "match", "--json", "--tool", tool, "--input", tool_input)
-        assert matched(done) == closes
-
-
-BD_1, BD_2 = [("beads", ["bd-1"], True)], [("beads", ["bd-2"], True)]

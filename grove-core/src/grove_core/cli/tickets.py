@@ -1,6 +1,5 @@
 """``grove tickets``."""
 
-import json
 import os
 import shlex
 from collections.abc import Sequence
@@ -69,59 +68,28 @@ def _mistakes(invocation: Invocation) -> Sequence[str]:
 
 
 @command.command("match")
-@click.argument("words", nargs=-1, metavar="[COMMAND]...")
-@click.option("--tool", metavar="NAME", help="Match a call of this tool instead of the shell.")
-@click.option("--input", "tool_input", metavar="JSON", help="The tool's input, with --tool.")
+@click.argument("words", nargs=-1, required=True, metavar="COMMAND...")
 @grove_command
-def match(
-    invocation: Invocation, *, words: tuple[str, ...], tool: str | None, tool_input: str | None
-) -> Result:
+def match(invocation: Invocation, *, words: tuple[str, ...]) -> Result:
     """Say which tickets a command would close; nothing is run.
 
     Give the command as one quoted word, or as words after `--`. All installed systems are asked,
     whether or not they are used here.
     """
-    tickets = invocation.project.tickets()
-    found = _find_closes(tickets, _call(words, tool, tool_input))
-
+    text = words[0] if len(words) == 1 else shlex.join(words)
+    call = ToolCall(name="Bash", input={"command": text}, cwd=os.getcwd())  # noqa: PTH109 - a string is wanted
+    found = _find_closes(invocation.project.tickets(), call)
     lines = []
     for one in found:
         ids = ", ".join(one["ids"]) + ("" if one["certain"] else " (not certain)")
-        text = f"{one['system']}: {ids if one['ids'] else 'ids known only when it runs'}"
-        lines.append(clean_line(text, _LONGEST_LINE))
+        said = f"{one['system']}: {ids if one['ids'] else 'ids known only when it runs'}"
+        lines.append(clean_line(said, _LONGEST_LINE))
     return Result(
         document={"closes": found},
         lines=lines or ["It closes no ticket."],
         warnings=_mistakes(invocation),
         ids=[name for one in found for name in one["ids"]],
     )
-
-
-def _call(words: tuple[str, ...], tool: str | None, tool_input: str | None) -> ToolCall:
-    if words and tool is None and tool_input is None:
-        return _shell_call(words[0] if len(words) == 1 else shlex.join(words))
-    if words or tool is None or tool_input is None:
-        raise click.UsageError("give a command, or --tool with --input")
-    try:
-        return _tool_call(tool, tool_input)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--input") from error
-
-
-def _shell_call(text: str) -> ToolCall:
-    return ToolCall(name="Bash", input={"command": text}, cwd=os.getcwd())  # noqa: PTH109 - a string is wanted
-
-
-def _tool_call(name: str, tool_input: str) -> ToolCall:
-    try:
-        parsed = json.loads(tool_input)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    except ValueError as error:
-        raise ValueError(f"not JSON: {error}") from error
-    if not isinstance(parsed, dict):
-        raise ValueError("a JSON object is wanted")  # noqa: TRY004 - an argument's text is wrong
-    return ToolCall(name=name, input=parsed, cwd=os.getcwd())  # noqa: PTH109 - as above
 
 
 def _find_closes(tickets: TicketSystems, call: ToolCall) -> list[dict[str, Any]]:
