@@ -69,6 +69,7 @@ EVENT_FIELDS: Final = {
     "ended with its reflection pending",
     "blocks": "how often the agent was stopped",
     "seconds": "from the cycle's opening to its end",
+    "gate": "which gate; empty for grove's own",
 }
 
 

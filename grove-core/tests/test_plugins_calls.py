@@ -7,13 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from core_worlds import NOW, a_learning, a_session, install, only_site
+from core_worlds import NOW, a_learning, install, only_site
 
 from grove_core import (
     Candidate,
     Category,
-    Gate,
-    GateStatus,
     Receipt,
     ReceiptStatus,
     ReflectionContext,
@@ -126,7 +124,6 @@ def test_a_plugin_is_loaded_when_its_group_is_needed(world):
     assert not sys.modules.keys() & {tickets, backends, general}
     assert names(plugins.ticket_probes()) == ["g", "t"]
     plugins.close_matchers()
-    plugins.gate_changed(a_session(), Gate(), Gate(), "ticket_closed")
     assert sys.modules.keys() & {tickets, backends, general} == {tickets, general}
     assert names(plugins.memory_backends()) == ["b"]
     loaded = entry(plugins, "t")
@@ -319,12 +316,8 @@ def test_a_check_that_fails_is_no_objection(world, expression, detail):
 
 def test_observers_are_told_and_their_faults_stay_with_them(world):
     def observer(ending):
-        told = "called((session.id, before.status.value, after.status.value, cause))"
-        arguments = "session, before, after, cause"
         written = f"called((learning.id, receipt.backend)) and {ending}"
-        return hook("grove_learning_written", written, "learning, receipt") + hook(
-            "grove_gate_changed", f"{told} and {ending}", arguments
-        )
+        return hook("grove_learning_written", written, "learning, receipt")
 
     modules = [
         world.install(name, observer(ending), GENERAL)
@@ -334,13 +327,8 @@ def test_observers_are_told_and_their_faults_stay_with_them(world):
     learning = a_learning()
     receipt = Receipt(learning_id="cl_1", status=ReceiptStatus.STORED, backend="acme")
     plugins.learning_written(learning, receipt)
-    plugins.gate_changed(a_session(), Gate(), Gate(status=GateStatus.PENDING), "ticket_closed")
-    expected = [("cl_1", "acme"), ("s", "idle", "pending", "ticket_closed")]
-    assert [sys.modules[module].CALLS for module in modules] == [expected, expected]
-    assert world.complaints() == [
-        ("a", "grove_learning_written", "raised SystemExit"),
-        ("a", "grove_gate_changed", "raised SystemExit"),
-    ]
+    assert [sys.modules[module].CALLS for module in modules] == [[("cl_1", "acme")]] * 2
+    assert world.complaints() == [("a", "grove_learning_written", "raised SystemExit")]
 
 
 def test_a_plugin_that_hangs_when_called_is_not_called_again(world):

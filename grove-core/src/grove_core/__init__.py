@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from grove_core.git import is_ignored_by_git as is_ignored_by_git
     from grove_core.identifiers import check_storable as check_storable
     from grove_core.identifiers import is_learning_id as is_learning_id
-    from grove_core.model.gate import Gate as Gate
-    from grove_core.model.gate import GateStatus as GateStatus
     from grove_core.model.learning import Candidate as Candidate
     from grove_core.model.learning import Category as Category
     from grove_core.model.learning import Confidence as Confidence
@@ -103,7 +101,6 @@ _PUBLIC = {
     ),
     "git": "is_ignored_by_git",
     "identifiers": "check_storable is_learning_id",
-    "model.gate": "Gate GateStatus",
     "model.learning": (
         "Candidate Category Confidence Criterion Learning LearningStatus Rejection Scope Share"
     ),

@@ -99,7 +99,6 @@ def _force(project: Project, session: Session, status: GateStatus) -> Result:
         project,
         session,
         lambda stored: SessionUpdate(session=stored, events=[Forced(status=status)]),
-        cause="forced",
     )
     before = session.gate.status
     return Result(

@@ -141,7 +141,6 @@ def _open(project: "Project", call: HookInput) -> Session:
             ticket_system=active.probe.name if active is not None else None,
             session_mode=session.session_mode,
             ticket_marker=session.ticket_marker,
-            observed=session.observed,
             environment=session.environment,
         )
         if resumed.baseline is None and baseline is not None:
@@ -157,9 +156,7 @@ def _open(project: "Project", call: HookInput) -> Session:
         found = trace_event(EventType.BACKEND_DETECTED, project.now, backend=primary)
         return SessionUpdate(session=resumed, events=events, trace=[start, found])
 
-    session, _ = update_session(
-        project, fresh, change, cause="session_start", literals=watched_words(project, tickets)
-    )
+    session, _ = update_session(project, fresh, change, literals=watched_words(project, tickets))
     return session
 
 

@@ -72,7 +72,7 @@ def _handle_stop(project: "Project", call: HookInput) -> Answer:
         session = project.sessions.get(call.session_id)
     except CodecError as error:
         # Unreadable state is set aside; the next start names the reflection that may be pending.
-        update_session(project, new_session(project, call), SessionUpdate, cause="recovered")
+        update_session(project, new_session(project, call), SessionUpdate)
         return Answer(stderr=_UNREADABLE_WARNING.format(reason=error))
     session = session or new_session(project, call)
     if session.gates and (answer := _ask_plugins(project, call)) is not None:
@@ -197,14 +197,13 @@ def _ask_gate(
             measurement=work.measurement or stored.measurement,
             session_mode=seen.session_mode,
             ticket_marker=seen.ticket_marker,
-            observed=seen.observed,
             environment=seen.environment,
             stops=stops,
             unproven=resolved.session.unproven if is_pending else (),
         )
         return SessionUpdate(session, events, resolved.trace, if_different=not resolved.trace)
 
-    session, decisions = update_session(project, new_session(project, call), change, cause="stop")
+    session, decisions = update_session(project, new_session(project, call), change)
     return session, decisions[-1] if decisions else None
 
 

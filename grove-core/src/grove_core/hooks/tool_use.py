@@ -55,7 +55,6 @@ def _announce(project: "Project", call: HookInput) -> Answer:
         project,
         new_session(project, call),
         change,
-        cause="close_announced",
         literals=None if has_file else watched_words(project, tickets),
     )
     return SILENCE
@@ -114,7 +113,7 @@ def _resolve(project: "Project", call: HookInput) -> None:
         prompt_id = call.prompt_id or stored.prompt_id
         return resolve(stored, closes, prompt_id=prompt_id, now=project.now)
 
-    update_session(project, new_session(project, call), change, cause="ticket_closed")
+    update_session(project, new_session(project, call), change)
 
 
 def _announced_by(session: Session, tool: ToolCall, tickets: "TicketSystems") -> list[CloseIntent]:
@@ -142,4 +141,4 @@ def _wait_for(project: "Project", call: HookInput, keys: list[str]) -> None:
         )
         return SessionUpdate(session=evolve(stored, intents=intents))
 
-    update_session(project, new_session(project, call), change, cause="background")
+    update_session(project, new_session(project, call), change)

@@ -80,7 +80,7 @@ def _note_prompt(project: "Project", call: HookInput) -> Session:
         changed = evolve(stored, intents=kept, prompt_id=prompt_id)
         return SessionUpdate(changed, trace=[noted, *trace])
 
-    session, _ = update_session(project, new_session(project, call), change, cause="prompt")
+    session, _ = update_session(project, new_session(project, call), change)
     if session.baseline is not None or not session.session_mode:
         return session
     # Git was too slow for it at the start; no work has been done yet.

@@ -130,20 +130,7 @@ class SessionMode(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Gate(Value):
-    """The gate of one session.
-
-    Attributes:
-        status: Where it stands.
-        ticket: The ticket in progress, if one was detected.
-        cycle: The cycle that is open or ended last.
-        breaker: Counts the blocks.
-        credit: A reflection or skip that will count for the next close.
-        reflection: The latest accepted reflection.
-        skip: The latest skip.
-        session_mode: Memory of session mode.
-        seen_shells: Ids of background shells that an earlier stop has seen.
-        broken_cycles: Cycles that the breaker let go, newest last.
-    """
+    """The gate of one session."""
 
     status: GateStatus = GateStatus.IDLE
     ticket: Ticket | None = None

@@ -170,7 +170,6 @@ class Session(Value):
         measurement: The latest measurement.
         session_mode: Whether changes count, as last seen: no ticket system is active.
         ticket_marker: What gave the active ticket system away then, as a path.
-        observed: Whether a plugin wanted then to hear of changes of the gate.
         environment: The fingerprint of what that was seen from.
         stops: Stops with a pending reflection, counted once however many sets of hooks report them.
         recovered_from: Where unreadable earlier state was set aside, if that happened.
@@ -205,7 +204,6 @@ class Session(Value):
     measurement: Measurement | None = None
     session_mode: bool = False
     ticket_marker: str = ""
-    observed: bool = False
     environment: str = ""
     stops: StopCount = StopCount()
     recovered_from: str | None = None

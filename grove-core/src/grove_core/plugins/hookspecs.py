@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import pluggy
 
-from grove_core.model.gate import Gate
 from grove_core.model.learning import Candidate, Learning, Rejection
 from grove_core.model.memory import Receipt
-from grove_core.model.session import Session
 from grove_core.plugins.descriptors import (
     BackendSpec,
     CloseMatcher,
@@ -129,18 +127,6 @@ class LifeCycleHooks:
         Args:
             learning: The learning.
             receipt: What the backend answered.
-        """
-        raise NotImplementedError
-
-    @hookspec
-    def grove_gate_changed(self, session: Session, before: Gate, after: Gate, cause: str) -> None:
-        """Be told that a session's gate has moved; the new state is on disk already.
-
-        Args:
-            session: The session with its new gate.
-            before: The gate before.
-            after: The gate now.
-            cause: The event that moved it, such as ``ticket_closed``.
         """
         raise NotImplementedError
 

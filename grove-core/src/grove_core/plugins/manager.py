@@ -15,10 +15,8 @@ import pluggy
 from attrs import evolve
 
 from grove_core.errors import PluginError
-from grove_core.model.gate import Gate
 from grove_core.model.learning import Candidate, Learning, Rejection
 from grove_core.model.memory import Health, Receipt
-from grove_core.model.session import Session
 from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import (
     BackendSpec,
@@ -79,8 +77,6 @@ GROUPS_OF_HOOK: Final[Mapping[str, Sequence[str]]] = {
     "grove_health_checks": GROUPS,
     "grove_check_candidate": GROUPS,
     "grove_learning_written": GROUPS,
-    # The gate moves in hooks that never need a backend, so backends are not imported for it.
-    "grove_gate_changed": _TICKETS,
 }
 """The entry point groups whose plugins are asked, by hook; only these are imported for it."""
 
@@ -219,16 +215,6 @@ class Plugins:
     def learning_written(self, learning: Learning, receipt: Receipt) -> None:
         """Tell the plugins that a learning was written."""
         self._ask("grove_learning_written", _nothing, learning=learning, receipt=receipt)
-
-    def gate_changed(self, session: Session, before: Gate, after: Gate, cause: str) -> None:
-        """Tell the plugins that a session's gate has moved."""
-        told = {"session": session, "before": before, "after": after, "cause": cause}
-        self._ask("grove_gate_changed", _nothing, **told)
-
-    def observe_the_gate(self) -> bool:
-        """Return whether any plugin wants to hear of changes of the gate."""
-        hook = "grove_gate_changed"
-        return any(hook in one.hooks for one in self._active(GROUPS_OF_HOOK[hook]))
 
     def call(
         self,

@@ -116,5 +116,5 @@ def _claim(project: Project, session: Session, named: Sequence[Correction]) -> b
         ]
         return SessionUpdate(session=stored, trace=trace)
 
-    update_session(project, session, change, cause="corrections")
+    update_session(project, session, change)
     return bool(added)

@@ -143,7 +143,7 @@ def mark_used(
         note = trace_event(EventType.LEARNING_REFERENCED, project.now, learnings=names)
         return SessionUpdate(session=evolve(stored, injected=injected), trace=[note])
 
-    after, _ = update_session(project, session, change, cause="reference")
+    after, _ = update_session(project, session, change)
     logged = _logged(project, Referenced, session.id, is_personal)
     how = {one.id: one.remark for one in reversed(used)}
     uses = (

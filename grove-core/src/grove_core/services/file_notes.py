@@ -152,7 +152,7 @@ def _remember(
         trace = [trace_event(kind, project.now, via=VIA_FILE, **each) for each in details]
         return SessionUpdate(changed, trace=trace)
 
-    update_session(project, session, change, cause="injection")
+    update_session(project, session, change)
     log_shown(project, session.id, shown)
     return added[0].entry if added else None
 

@@ -95,7 +95,7 @@ class GateSessions:
             given[self._name] = change(stored.gates.get(self._name, {}))
             return with_answers(stored, given, self.now)
 
-        stored, _ = update_session(self._project, session, apply, cause="plugin_gate")
+        stored, _ = update_session(self._project, session, apply)
         log_answers(self._project, session, given)
         return self.state(stored)
 

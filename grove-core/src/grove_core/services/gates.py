@@ -75,7 +75,7 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
         update = with_answers(stored, given, project.now, told[0].value)
         return update._replace(session=evolve(update.session, stops=stops))
 
-    update_session(project, session, change, cause="plugin_gate")
+    update_session(project, session, change)
     log_answers(project, session, given)
     answers = given.values()
     # Only the last one that was asked may have held the agent.

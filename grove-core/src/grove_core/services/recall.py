@@ -160,7 +160,7 @@ def remember(project: "Project", session: Session, shown: Recall) -> Injection:
         trace = trace_event(EventType.LEARNINGS_INJECTED, project.now, via=shown.via, learnings=ids)
         return SessionUpdate(session=session, trace=(trace,) if added else ())
 
-    update_session(project, session, change, cause="injection")
+    update_session(project, session, change)
     log_shown(project, session.id, added)
     if added or not shown.learnings:
         shown.log(shown=shown.injection)

@@ -178,7 +178,7 @@ class _Work:
         words = {word.strip(".,;:()[]`'\"") for word in self._sent.notes.split()}
         named = (Reference(id=one) for one in shown if one in words)
         used = (*self._sent.learnings_used, *named)
-        after, _ = update_session(self._project, self._session, self._change, cause="reflection")
+        after, _ = update_session(self._project, self._session, self._change)
         self._session = mark_used(self._project, after, used, self._ticket_id)
 
     def _change(self, session: Session) -> SessionUpdate:

@@ -113,7 +113,7 @@ def skip(project: Project, session: Session, reason: str, decider: SkipDecider) 
 
     ticket_id = ticket_of(session.gate)
     was_pending = session.gate.status.reflection_pending or session.gate.broken_cycles
-    session, _ = update_session(project, session, change, cause="skip")
+    session, _ = update_session(project, session, change)
     project.log_events([skip_event(session.id, decision, ticket_id)])
     early = "No reflection is pending; the reason counts for what was done so far."
     return Result(
@@ -145,7 +145,7 @@ def observe(project: Project, session: Session, note: str) -> Result:
         noted = trace_event(EventType.OBSERVATION_RECORDED, project.now, number=number)
         return SessionUpdate(session=kept, trace=[noted])
 
-    session, _ = update_session(project, session, change, cause="observation")
+    session, _ = update_session(project, session, change)
     count = len(session.observations)
     return Result(
         document={"session_id": session.id, "note": note, "observations": count},

@@ -52,7 +52,6 @@ def with_environment(project: "Project", session: Session, *, look: bool = False
         session,
         session_mode=applies and active is not None and active.probe.per_session,
         ticket_marker=marker,
-        observed=project.plugins.observe_the_gate(),
         environment=fingerprint(root, home, marker),
     )
 

@@ -65,19 +65,17 @@ def update_session(
     known: Session,
     change: Callable[[Session], SessionUpdate],
     *,
-    cause: str,
     literals: Collection[str] | None = None,
 ) -> tuple[Session, Sequence[Decision]]:
-    """Change a session under its lock and step its gate; then log, and tell plugins.
+    """Change a session under its lock and step its gate; then log.
 
     ``known`` is what is changed where nothing is stored.
     """
-    done: list[tuple[Gate, Sequence[Decision]]] = []
+    decisions: list[Decision] = []
 
     def apply(stored: Session | None) -> Session:
         before = stored or known
-        after, decisions = _step(project, before, change(before))
-        done[:] = [(before.gate, decisions)]
+        after, decisions[:] = _step(project, before, change(before))
         # Under the lock: another process must not take back what this one has just said.
         close_waits = bool(after.intents)
         if literals is None:
@@ -87,16 +85,11 @@ def update_session(
         return after
 
     session = project.sessions.update(known.id, apply)
-    [(gate, decisions)] = done
     while project.sessions.quarantined:
         found = project.sessions.quarantined.pop()
         why = f"session state could not be read and was set aside as {found.path}: {found.reason}"
         project.diagnostics.log("error", why, session=found.session_id)
     _log_decisions(project, session.id, decisions)
-    # Nothing is known yet of a session that no start has seen.
-    observed = session.observed or not session.environment
-    if session.gate.status is not gate.status and observed:
-        project.plugins.gate_changed(session, gate, session.gate, cause)
     # Last, since it asks git: what is said above must be on disk if that takes too long.
     if session.baseline is not None and any(one.baseline_moves for one in decisions):
         from grove_core.services.session_mode import renew_baseline
@@ -280,7 +273,7 @@ def end_session(project: "Project", known: Session, reason: str) -> None:
         note = trace_event(EventType.SESSION_END, project.now, reason=reason)
         return SessionUpdate(ended, [SessionEnded(change=measured)], [note])
 
-    session, _ = update_session(project, known, change, cause="session_end")
+    session, _ = update_session(project, known, change)
     _log_dismissals(project, session.id, pending)
     project.prefilter.remove(session.id)
     if _past_reflection(session):
