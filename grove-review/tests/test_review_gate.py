@@ -1,5 +1,7 @@
 """The review gate: the table of its states, what starts it, who decides, when it gives up."""
 
+import os
+import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -365,3 +367,74 @@ def test_a_block_names_the_tickets():
     )
     state = gate.on_prompt(call, {}, NOW).state
     assert gate.on_stop(evolve(call, prompt=""), state, NOW).block == "ab-1 by grove:reviewer"
+
+
+# --- sessions of any order ---
+
+SEQUENCES = 10_000 if os.environ.get("GROVE_TESTS_LONG") else 100
+EVENTS = 40
+
+
+def session(number):
+    """One session: what must hold after each event, whatever came before."""
+    chance = random.Random(number)
+    story = Story(
+        closes=True,
+        scope=chance.choice([*Scope]),
+        max_blocks=chance.randint(1, 5),
+        max_denials=chance.randint(1, 6),
+        cooldown_seconds=chance.choice([0, 30, 300]),
+        ttl_seconds=chance.choice([None, 20]),
+    )
+    settings = story.gate._settings
+    blocks = denials = 0
+    for _ in range(EVENTS):
+        before = read(story.state).cycle
+        due = before is not None and before.is_message_due
+        prompt_id = chance.choice(["p1", "p2"])
+        match chance.randrange(8):
+            case 0:
+                story.prompt(chance.choice(["#review", "do it", "#review off"]), prompt_id)
+            case 1 | 2:
+                said = story.stop(prompt_id=prompt_id).block
+                assert ("add a test" in said) is due, "issues are told at the next chance, and once"
+                if before is None:
+                    assert not said or read(story.state).cycle.was_resumed
+                blocks += bool(said)
+            case 3 | 4:
+                said = story.close(prompt_id=prompt_id).deny
+                assert ("add a test" in said) is due
+                denials += bool(said)
+            case 5 if before is not None:
+                story.find_issues()
+                blocks -= 1  # what it found is told over the limit, if need be
+            case 6 if before is not None:
+                story.approve()
+                assert not story.stop(prompt_id=prompt_id).block
+            case _:
+                story.wait(chance.choice([1, 10, 60]))
+                story._ask("on_subagent_stop", **REVIEWER)
+        after = read(story.state).cycle
+        if after is None or before is None or after.id != before.id:
+            blocks = after.blocks if after else 0
+            denials = after.denials if after else 0
+        if after is not None:
+            assert blocks <= 2 * settings.max_blocks
+            assert denials <= 2 * settings.max_denials + len(after.issues)
+    return story
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_sessions_of_any_order(part):
+    for number in range(part, SEQUENCES, 10):
+        session(number)
+
+
+@pytest.mark.parametrize("scope", Scope)
+def test_a_stop_and_a_call_agree_after_any_session(scope):
+    """Where a call is denied, the next stop is held as well."""
+    for number in range(20):
+        story = session(number)
+        story.prompt("next", prompt_id=f"last-{scope.value}")
+        if story.run("tk close ab-9", closes=(CLOSE,), prompt_id="last").deny:
+            assert story.stop(prompt_id="last").block or read(story.state).given_up
