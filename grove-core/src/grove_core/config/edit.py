@@ -26,13 +26,16 @@ def with_setting(text: str, key: str, value: object) -> str:
     from tomlkit.exceptions import TOMLKitError
 
     *sections, name = key.split(".")
+    # What `grove init` has written for the key stands above all tables.
+    above = re.split(r"(?m)^\s*\[", text)[0]
+    commented = re.search(rf"(?m)^# {re.escape(key)} = .*$", above)
     try:
         document = tomlkit.parse(text)
         if value is None:
             _remove(document, sections, name)
-        elif sections[0] not in document and (commented := _commented(text, key)):
+        elif sections[0] not in document and commented:
             line = tomlkit.item(value).as_string()
-            return text.replace(commented, f"{key} = {line}", 1)
+            return text.replace(commented[0], f"{key} = {line}", 1)
         else:
             table: Any = document
             for section in sections:
@@ -41,13 +44,6 @@ def with_setting(text: str, key: str, value: object) -> str:
         return tomlkit.dumps(document)
     except (TOMLKitError, TypeError, AttributeError) as error:
         raise ConfigError(f"set {key} by hand: {error}") from error
-
-
-def _commented(text: str, key: str) -> str | None:
-    """Find the line that ``grove init`` has written for a key, above all tables."""
-    above = re.split(r"(?m)^\s*\[", text)[0]
-    found = re.search(rf"(?m)^# {re.escape(key)} = .*$", above)
-    return found and found[0]
 
 
 def _remove(table: Any, sections: list[str], name: str) -> None:  # noqa: ANN401 - of tomlkit

@@ -104,7 +104,11 @@ class LoadedConfig:
             elif key in declared:
                 self._take(key, declared[key].annotation, value, origin)
             elif prefix[:-1] in _PLUGIN_SECTIONS and isinstance(value, dict):
-                self._take_plugins(key, value, origin)
+                layers = [self.plugin_sections]
+                layers += [self.own_sections] if origin.source is not Source.PROJECT else []
+                for layer in layers:
+                    layer.setdefault(key, {}).update(value)
+                self.origins |= {f"{key}.{each}": origin for each in value}
             else:
                 self._refuse(key, origin, unknown_key(key, [*declared, *_section_names()]))
 
@@ -141,12 +145,6 @@ class LoadedConfig:
             self._refuse(key, origin, str(problem))
         else:
             self.origins[key] = origin
-
-    def _take_plugins(self, section: str, said: Mapping[str, Any], origin: Origin) -> None:
-        self.plugin_sections.setdefault(section, {}).update(said)
-        if origin.source is not Source.PROJECT:
-            self.own_sections.setdefault(section, {}).update(said)
-        self.origins |= {f"{section}.{name}": origin for name in said}
 
     def _refuse(self, key: str, origin: Origin, message: str) -> None:
         problem = ConfigProblem(key=escape_invisible(key), origin=origin, message=message)

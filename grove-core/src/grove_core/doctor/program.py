@@ -33,7 +33,8 @@ def program_of_hooks(examination: Examination) -> Iterator[CheckResult]:
     fix = f"Run `{own or 'grove'} init` in your project: it records this program"
     for origin, path in _candidates(examination):
         where = f"{path} (from {origin})"
-        if complaint := why_not_startable(path) or _why_not_grove(path):
+        other = "" if b"grove_core" in _head(path) else "is another program of this name"
+        if complaint := why_not_startable(path) or other:
             unset = f"Correct {_VARIABLE}, or unset it"
             yield warning(f"{where} {complaint}", unset if origin == _VARIABLE else fix)
             continue
@@ -121,10 +122,6 @@ def why_not_startable(path: str) -> str:
     if interpreter and not os.access(interpreter[0], os.X_OK):
         return f"cannot start, as its interpreter {interpreter[0]} is gone"
     return ""
-
-
-def _why_not_grove(path: str) -> str:
-    return "" if b"grove_core" in _head(path) else "is another program of this name"
 
 
 def _head(path: str) -> bytes:

@@ -28,17 +28,13 @@ def home(examination: Examination) -> Iterator[CheckResult]:
     """Check that sessions, logs and what waits can be written."""
     paths = examination.paths
     places = (paths.home, paths.sessions, paths.outbox, paths.cache)
-    there = [one for one in places if os.path.lexists(one)] or [_nearest(paths.home)]
-    for path in there:
+    there = [one for one in places if os.path.lexists(one)]
+    for path in there or [next(one for one in paths.home.parents if os.path.lexists(one))]:
         if not os.path.isdir(path) or not os.access(path, os.W_OK | os.X_OK):  # noqa: PTH112 - never raises
             quoted = shlex.quote(str(path))
             fix = f"chmod u+rwx {quoted}, move away what is no directory, or set GROVE_HOME to a"
             yield broken(f"nothing can be written in {path}", f"{fix} directory that you may write")
     yield ok(str(paths.home))
-
-
-def _nearest(path: Path) -> Path:
-    return next(one for one in (path, *path.parents) if os.path.isdir(one))  # noqa: PTH112 - never raises
 
 
 def project(examination: Examination) -> Iterator[CheckResult]:

@@ -14,6 +14,10 @@ from grove_core.text import remove_invisible
 
 SECONDS: Final = 20.0
 _MOST_NAMED: Final = 20
+_FIX: Final = (
+    "Replace the secret where it is used, for it counts as known; then delete it in that line."
+    ' A false alarm: add "{}" to secrets.allow'
+)
 _QUOTE: Final = re.compile(r"^>+ ?")
 # What grove itself puts there: ids, times and words of its own.
 _NO_TEXT: Final = frozenset(
@@ -68,15 +72,8 @@ def _search(files: Sequence[Path], project: Project, until: float) -> Iterator[C
             for one in find_secrets(text):
                 if one.digest not in project.config.secrets.allow:
                     number = start + 1 + text.count("\n", 0, max(text.find(one.value), 0))
-                    yield _result(f"{path}:{number}: {one.kind} {one.masked}", one.digest)
-
-
-def _result(detail: str, digest: str) -> CheckResult:
-    fix = (
-        "Replace the secret where it is used, for it counts as known; then delete it in that line."
-        f' A false alarm: add "{digest}" to secrets.allow'
-    )
-    return broken(detail, fix)
+                    detail = f"{path}:{number}: {one.kind} {one.masked}"
+                    yield broken(detail, _FIX.format(one.digest))
 
 
 def _lines_of(path: Path) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grove_core.hosts.claude_code import FILE_TOOLS, PLUGIN_ROOT_VARIABLE, event_name
@@ -114,18 +114,13 @@ def own_hook(hook: object) -> Sequence[str]:
 
 def conditions_for(literals: Sequence[str]) -> tuple[str, ...]:
     """Say for which shell commands a hook is worth starting."""
-    words = _narrowest({literal.partition(" ")[0] for literal in literals})
+    firsts = {literal.partition(" ")[0] for literal in literals}
+    # What looks for a word finds those that hold it as well.
+    words = sorted(one for one in firsts if not any(two != one and two in one for two in firsts))
     shells = _SHELLS if len(words) + len(_SHELLS) <= MOST_CONDITIONS else (_ANY_SHELL,)
     if not words or len(words) + len(shells) > MOST_CONDITIONS:
         return ()
     return tuple(dict.fromkeys((*(f"{SHELL_TOOL}(*{word}*)" for word in words), *shells)))
-
-
-def _narrowest(words: Collection[str]) -> Sequence[str]:
-    """Leave out words that hold another one: what looks for that finds them as well."""
-    return sorted(
-        word for word in words if not any(other != word and other in word for other in words)
-    )
 
 
 def hook_groups(program: str, conditions: Sequence[str]) -> dict[str, list[Group]]:
