@@ -73,6 +73,10 @@ real-tools: setup ## Get what the others use; minutes long the first time.
 mutants: setup ## Plant faults one by one, and see that the tests find each.
 	$(BIN)/python tests/mutants/run.py
 
+.PHONY: lessons
+lessons: setup ## Measure the write gate on candidates that it has not learnt from.
+	@$(BIN)/python scripts/measure_lessons.py
+
 .PHONY: size
 size: setup ## Print how much code there is, and its shape; fail above the ceilings in tests/size.toml.
 	@$(BIN)/python scripts/size.py

@@ -20,7 +20,7 @@ from attrs import frozen
 
 FOLDER: Final = Path(__file__).parent / "data" / "lessons"
 PLACEHOLDER: Final = re.compile(r"\{\{secret:(?P<kind>[a-z0-9-]+)\}\}")
-Part = Literal["development", "test", "training", "blind"]
+Part = Literal["development", "test", "training", "blind", "short", "authors", "orders"]
 
 _ALNUM: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _BASE64: Final = string.ascii_letters + string.digits + "+/"
@@ -39,6 +39,7 @@ class Labelled:
     label: str
     kind: str
     why: str
+    author: str
     candidate: dict[str, Any]
     secrets: tuple[str, ...]
 
@@ -77,6 +78,7 @@ def _filled(item: Mapping[str, Any]) -> Labelled:
         label=item["label"],
         kind=item["kind"],
         why=item.get("why", ""),
+        author=item.get("author", ""),
         candidate=candidate,
         secrets=tuple(made),
     )

@@ -40,7 +40,10 @@ def test_learnings_keep_their_fields_ids_statuses_and_origins(line_end):
     assert third.fields["confidence"] == "Low"
     assert third.fields["tags"] == ["deploy", "worker", "before", "server"]
     assert third.fields["criteria_met"] == ["stable_fact"]
-    assert [note.partition(":")[0] for note in third.notes] == ["criteria_met", "tags"]
+    assert [note.partition(":")[0] for note in third.notes] == [
+        "criteria_met",
+        "tags, taken from the summary",
+    ]
     # An entry without a summary is a fault with its line.
     assert fault.is_fault
     assert text.splitlines()[fault.line - 1] == "## cl_20260207_002"

@@ -11,14 +11,23 @@ from grove_core.model.learning import Rejection, Stage
 from grove_core.reflection.pipeline import CheckStage, Pipeline, fingerprint, learning_from
 from grove_core.reflection.submission import parse_submission
 
+LESSONS = (
+    ("The alpha service needs its own queue", "Jobs of others starve it for minutes."),
+    ("Close the bravo file before its upload", "The spool is cut at close()."),
+    ("charlie.toml is read once at start", "A change counts after a restart only."),
+    ("Never log delta requests whole", "They hold names of patients."),
+    ("echo() wants bytes on Windows", "Text gets a second carriage return there."),
+    ("Foxtrot prices are net", "The shop adds VAT, and twice if we do."),
+)
+
 
 def raw(number, **changes):
-    words = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot")
+    summary, detail = LESSONS[number]
     return {
         "category": "pitfall",
-        "summary": f"The {words[number]} service needs its own queue",
-        "detail": f"Seen in src/{words[number]}.py: jobs of others starve it for minutes.",
-        "tags": [words[number]],
+        "summary": summary,
+        "detail": detail,
+        "tags": [("alpha", "bravo", "charlie", "delta", "echo", "foxtrot")[number]],
         "criteria_met": ["stable_fact"],
         **changes,
     }
@@ -88,6 +97,22 @@ def test_a_submission_does_not_repeat_itself():
     assert item.stage is Stage.DUPLICATE
     assert item.rejection.existing_id is None
     assert "candidate 1 of this submission" in item.rejection.reason
+
+
+def test_a_form_filled_in_many_times_counts_once():
+    form = {
+        "summary": "Service {0} needs a queue of its own",
+        "detail": "Jobs of others starve {0} for {1} minutes when src/{0}.py is busy at noon.",
+    }
+    filled = [
+        raw(0, **{name: text.format(word, at) for name, text in form.items()})
+        for at, word in enumerate(("ash", "birch", "cedar", "dogwood", "elm"))
+    ]
+    result = run([*filled, raw(1)])
+    assert [item.position for item in result.accepted] == [0, 5]
+    assert {item.rejection.reason.partition(" with")[0] for item in result.rejected} == {
+        "has the wording of candidate 1"
+    }
 
 
 @settings(max_examples=25)

@@ -51,7 +51,7 @@ def test_nothing_learned():
 
 @pytest.mark.parametrize("reason", ["  nothing\n   ", "a" + "\u200b" * 10, 5])
 def test_nothing_learned_needs_a_reason(reason):
-    with pytest.raises(ReflectionError, match="at least 10 characters"):
+    with pytest.raises(ReflectionError, match="in 10 characters or more why"):
         parse({"nothing_learned": reason, "candidates": []})
 
 

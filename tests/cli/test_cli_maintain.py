@@ -282,7 +282,9 @@ def test_a_stored_learning_archives_what_is_hidden_and_still_due(stale, candidat
     agent = stale.agent("session-1")
     assert agent.reflects(candidate(1, scope="personal")).code == 0
     assert status_line(stale, OLD) == "active"
-    assert agent.reflects(candidate(2)).code == 0
+    other = stale.agent("session-2")
+    other.starts()
+    assert other.reflects(candidate(2)).code == 0
     assert status_line(stale, OLD) == f"archived (decayed {day()})"
     assert status_line(stale, MINE, personal=True) == f"archived (decayed {day()})"
     assert [one["learning_id"] for one in stale.events("archived")] == [OLD]

@@ -227,3 +227,51 @@ def test_a_rating_is_logged_once(beads, blocked, candidate):
     assert (event["learning_id"], event["useful"]) == ("cl_old", False)
     (own,) = beads.events("rated", personal=True)
     assert (own["learning_id"], own["useful"]) == ("cl_own", True)
+
+
+def test_a_lesson_refused_twice_is_kept_the_third_time(beads, blocked):
+    for _ in range(2):
+        refused = blocked.grove("reflect", stdin=json.dumps(WEAK))
+        assert (refused.code, beads.learning_ids()) == (1, [])
+    kept = blocked.grove("reflect", stdin=json.dumps(WEAK))
+    assert "note: kept with confidence low: It names no file" in kept.stdout
+    assert "The gate is open." in kept.stdout
+    (one,) = beads.grove("list", "--json").json["learnings"]
+    assert one["confidence"] == "low"
+    assert "already stored" in blocked.grove("reflect", stdin=json.dumps(WEAK)).stdout
+
+
+LESSONS = [
+    (
+        "The tills update at 3 on Fridays",
+        "There is no rollback until Monday, so nothing is merged.",
+    ),
+    ("lxml 5 has lost the HTML cleaner", "The newsletter fails at its first render, not at start."),
+    ("A parcel can have two tracking numbers", "The local post gives its own; match by shipment."),
+    (
+        "Redis keys of deleted users stay",
+        "The purge knows tables only. Set an expiry for every key.",
+    ),
+    ("Station 12 freezes at -20 degrees", "The brown-out level is too high; level 1 works."),
+    ("Invoices are corrected by credit notes", "The auditors refused a quarter we had edited."),
+]
+
+
+def test_a_flood_stores_five_and_says_which(beads, blocked):
+    flood = [WEAK | {"summary": one, "detail": two} for one, two in LESSONS]
+    done = blocked.grove("reflect", "--json", stdin=json.dumps(flood))
+    assert len(done.json["accepted"]) == len(beads.learning_ids()) == 5
+    (left,) = done.json["rejected"]
+    assert "a reflection stores 5 (reflection.max_learnings)" in left["reason"]
+    again = blocked.grove("reflect", stdin=json.dumps(flood[left["position"]]))
+    assert (again.code, len(beads.learning_ids())) == (1, 5)
+    assert "one in 10 is enough" in again.stderr
+
+
+@pytest.mark.parametrize("reason", ["done", "n/a n/a n/a", "aaaaaaaaaaaaaa", "done done done"])
+def test_a_skip_needs_a_reason_that_says_something(blocked, reason):
+    refused = blocked.grove("skip", reason)
+    assert (refused.code, blocked.grove("status", "--json").json["session"]["gate"]) == (
+        1,
+        "blocked",
+    )

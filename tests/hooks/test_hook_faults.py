@@ -147,6 +147,9 @@ def test_a_cache_that_is_gone_or_busy_holds_up_nobody(beads, agent):
 
 
 def test_what_cannot_be_delivered_waits_and_is_delivered_once(beads, agent, candidate):
+    others = [beads.agent("second"), beads.agent("third")]
+    for other in others:
+        other.starts()
     beads.learnings_file.unlink()
     beads.learnings_file.mkdir()
     agent.closes("bd-1")
@@ -157,8 +160,8 @@ def test_what_cannot_be_delivered_waits_and_is_delivered_once(beads, agent, cand
     assert beads.grove("status", "--json").json["outbox"] == [accepted["id"]]
     beads.learnings_file.rmdir()
     beads.learnings_file.touch()
-    (second,) = agent.reflects(candidate(2)).json["accepted"]
-    agent.reflects(candidate(3))
+    (second,) = others[0].reflects(candidate(2)).json["accepted"]
+    others[1].reflects(candidate(3))
     assert sorted(beads.learning_ids()[:2]) == sorted([accepted["id"], second["id"]])
     assert len(beads.learning_ids()) == 3
     assert beads.grove("status", "--json").json["outbox"] == []

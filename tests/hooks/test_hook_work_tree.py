@@ -95,10 +95,10 @@ def test_two_branches_that_learned_merge_without_drivers_and_attributes(shop, ca
 def test_what_a_removed_work_tree_had_not_committed_is_offered_to_the_main_one(shop, candidate):
     linked = shop.others / "linked"
     shop.git("worktree", "add", "-q", "-b", "topic", str(linked))
-    agent = shop.agent("linked")
-    agent.starts(cwd=str(linked))
 
     def accepted(number):
+        agent = shop.agent(f"linked-{number}")
+        agent.starts(cwd=str(linked))
         (one,) = agent.reflects(candidate(number)).json["accepted"]
         assert one["location"].startswith(str(linked))
         return one["id"]

@@ -8,13 +8,15 @@ import pytest
 from lessons import FOLDER, PLACEHOLDER, SECRETS, lines, load
 
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
-from grove_core.reflection.data_files import load_json
-from grove_core.reflection.write_gate import evaluate
+from grove_core.reflection.write_gate import evaluate, find_instruction
 
-PARTS = ("development", "test", "blind", "training")
-# What was measured, rounded down; on the test half 87 of 98 are kept. The training part is learnt.
-PRECISION = {"development": 0.99, "test": 0.90, "blind": 0.96}
-RECALL = {"development": 0.99, "test": 0.88, "blind": 0.98}
+PARTS = ("development", "test", "blind", "training", "short", "authors", "orders")
+# The least share of good lessons that passes, and the most of others, where nothing was learnt.
+HELD_OUT = {"test": (0.95, 0.20), "authors": (0.95, 0.04)}
+
+
+def passes(candidate):
+    return find_instruction(candidate) is None and evaluate(candidate).rejection is None
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -22,18 +24,32 @@ def test_a_part_is_sound_and_as_good_as_was_published(part):
     """Secrets are another stage's business."""
     labels, kept = Counter(), Counter()
     items = load(part)
-    assert len({item.id for item in items}) == len(items) >= 190
+    assert len({item.id for item in items}) == len(items) >= 100
     for item in items:
         read = read_candidate(item.candidate)
         assert isinstance(read, ReadCandidate), item.id
         assert "{{" not in json.dumps(item.candidate)
         assert bool(item.secrets) is (item.kind == "secret")
-        if part in PRECISION and not item.secrets:
+        if not item.secrets:
             labels[item.label] += 1
-            kept[item.label] += evaluate(read.candidate).rejection is None
-    if part in PRECISION:
-        assert kept["keep"] / kept.total() >= PRECISION[part]
-        assert kept["keep"] / labels["keep"] >= RECALL[part]
+            kept[item.label] += passes(read.candidate)
+        if item.label == "keep":
+            assert find_instruction(read.candidate) is None, item.id
+    if part in HELD_OUT:
+        least, most = HELD_OUT[part]
+        assert kept["keep"] / labels["keep"] >= least
+        assert kept["reject"] / labels["reject"] <= most
+
+
+def test_orders_to_the_agent_are_refused():
+    missed = Counter(
+        item.author if part == "orders" else part
+        for part in ("test", "authors", "orders")
+        for item in load(part)
+        if item.kind in ("order", "injection")
+        and find_instruction(read_candidate(item.candidate).candidate) is None
+    )
+    assert missed == {"markup": 1, "quoted": 2}
 
 
 def test_the_halves_hold_every_kind_of_secret_and_none_is_written_out_in_the_files():
@@ -45,13 +61,3 @@ def test_the_halves_hold_every_kind_of_secret_and_none_is_written_out_in_the_fil
     assert not re.search(
         r"AKIA|ghp_\w{9}|glpat-|xox[bp]-\d|sk_live_\w{9}|PRIVATE KEY-----\\n", text
     )
-
-
-def test_no_word_of_the_formula_comes_from_what_it_is_measured_on():
-    text = " ".join(
-        (FOLDER / f"{part}.jsonl").read_text(encoding="utf-8").lower()
-        for part in ("development", "training")
-    )
-    words = {word for phrase in load_json("weights.json")["phrases"] for word in phrase.split()}
-    unknown = {word for word in words if word not in text and not word.startswith(("<", "^"))}
-    assert unknown == set()

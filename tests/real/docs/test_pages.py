@@ -178,7 +178,7 @@ def test_the_page_about_backends_shows_the_whole_example():
         assert f"\n{file.read_text()}```\n" in page, file.name
 
 
-SCRIPTS = ["screenshots.py", "measure_write_gate.py"]
+SCRIPTS = ["screenshots.py", "measure_lessons.py"]
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

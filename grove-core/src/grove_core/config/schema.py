@@ -178,6 +178,13 @@ class CircuitBreakerSettings(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class ReflectionSettings(Value):
+    """Section ``reflection``: what one reflection may bring."""
+
+    max_learnings: int = setting(5, "The most learnings that one reflection stores.", (1, 50))
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class DecaySettings(Value):
     """Section ``decay``: when unused learnings are archived."""
 
@@ -270,6 +277,7 @@ class Config(Value):
     gate: GateSettings = GateSettings()
     gates: GatesSettings = GatesSettings()
     circuit_breaker: CircuitBreakerSettings = CircuitBreakerSettings()
+    reflection: ReflectionSettings = ReflectionSettings()
     decay: DecaySettings = DecaySettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     storage: StorageSettings = StorageSettings()

@@ -166,6 +166,7 @@ class Session(Value):
         written: Candidates already written.
         ephemeral: Learnings that live only in this session.
         last_rejections: What was wrong with the latest refused submission.
+        refused: Summaries that the write gate has refused since the gate was last opened.
         baseline: What session mode measures against.
         measurement: The latest measurement.
         session_mode: Whether changes count, as last seen: no ticket system is active.
@@ -200,6 +201,7 @@ class Session(Value):
     written: tuple[WrittenCandidate, ...] = ()
     ephemeral: tuple[Learning, ...] = ()
     last_rejections: tuple[RejectedCandidate, ...] = ()
+    refused: tuple[str, ...] = ()
     baseline: Baseline | None = None
     measurement: Measurement | None = None
     session_mode: bool = False

@@ -9,11 +9,12 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from grove_core.model.learning import (
     SUMMARY_LENGTH_MAX,
     Candidate,
+    Confidence,
     Learning,
     LearningStatus,
     RejectedCandidate,
@@ -22,7 +23,7 @@ from grove_core.model.learning import (
 )
 from grove_core.quotation import quote_line
 from grove_core.reflection.candidates import CANDIDATE_FIELDS, read_candidate, readable_parts
-from grove_core.similarity import SimilarityIndex, terms_in
+from grove_core.similarity import SimilarityIndex, overlap, terms_in
 from grove_core.text import clean_line, shorten
 
 WITHHELD: Final = "(withheld)"
@@ -32,8 +33,18 @@ WITHHELD: Final = "(withheld)"
 _NEW_SHARE: Final = 0.2
 _NEW_TERMS: Final = 4
 _SAID_MIN: Final = 3
+# Of the words of two candidates of one submission: so many make one form.
+_SAME_FORM: Final = 0.7
+_FORM_WORDS_MIN: Final = 4
 # In the index of known summaries, before the position of a candidate of the same submission.
 _POSITION: Final = "#"
+
+
+@frozen
+class Doubt:
+    """An objection that lowers the confidence of a candidate and does not refuse it."""
+
+    hint: str
 
 
 @frozen(kw_only=True)
@@ -41,7 +52,7 @@ class CheckStage:
     """A check that a candidate must pass after its shape is right."""
 
     stage: Stage
-    check: Callable[[Candidate], Rejection | None]
+    check: Callable[[Candidate], Rejection | Doubt | None]
     warns: bool = False
 
 
@@ -51,6 +62,8 @@ class PassedCandidate:
 
     position: int
     candidate: Candidate
+    fingerprint: str = ""
+    """Of the candidate as it was sent."""
     notes: tuple[str, ...] = ()
     learning_id: str = ""
     """Of one that this session has written already: it is not written again."""
@@ -91,8 +104,12 @@ class Pipeline:
         self._unclaimed = dict(written)
         self._root = root
         self._screen = screen
+        self._forms: dict[int, frozenset[str]] = {}
         duplicates = CheckStage(
-            stage=Stage.DUPLICATE, check=lambda candidate: find_duplicate(candidate, self._known)
+            stage=Stage.DUPLICATE,
+            check=lambda candidate: (
+                find_duplicate(candidate, self._known) or find_form(candidate, self._forms)
+            ),
         )
         order = list(Stage).index
         self._stages = sorted((duplicates, *checks), key=lambda one: order(one.stage))
@@ -112,6 +129,7 @@ class Pipeline:
                 continue
             passed.append(outcome)
             one = outcome.candidate
+            self._forms[position] = _form_of(one)
             self._known.add(f"{_POSITION}{position + 1}", one.summary, one.detail)
         return PipelineResult(
             accepted=[one for one in passed if not one.learning_id],
@@ -130,17 +148,23 @@ class Pipeline:
             return _rejected(position, shown, tags, Stage.SCHEMA, read)
         one = read.candidate
         # Claimed once: a copy within one submission goes on and is refused as a duplicate.
-        learning_id = self._unclaimed.pop(fingerprint(one), None)
+        sent = fingerprint(one)
+        learning_id = self._unclaimed.pop(sent, None)
         if learning_id is not None:
             return PassedCandidate(position=position, candidate=one, learning_id=learning_id)
         notes = [*read.notes]
         for stage in self._stages:
-            rejection = stage.check(one)
-            if rejection is not None and not stage.warns:
-                return _rejected(position, one.summary, one.tags, stage.stage, rejection)
-            if rejection is not None:
-                notes.append(f"accepted, though {rejection.reason}")
-        return PassedCandidate(position=position, candidate=one, notes=tuple(notes))
+            objection = stage.check(one)
+            if isinstance(objection, Doubt):
+                one = evolve(one, confidence=Confidence.LOW)
+                notes.append(f"kept with confidence low: {objection.hint}")
+            elif objection is not None and not stage.warns:
+                return reject(position, one, stage.stage, objection)
+            elif objection is not None:
+                notes.append(f"accepted, though: {objection.reason}")
+        return PassedCandidate(
+            position=position, candidate=one, fingerprint=sent, notes=tuple(notes)
+        )
 
 
 def _rejected(
@@ -149,6 +173,13 @@ def _rejected(
     return RejectedCandidate(
         position=position, summary=summary, tags=tags, stage=stage, rejection=rejection
     )
+
+
+def reject(
+    position: int, candidate: Candidate, stage: Stage, rejection: Rejection
+) -> RejectedCandidate:
+    """Refuse a candidate of a submission."""
+    return _rejected(position, candidate.summary, candidate.tags, stage, rejection)
 
 
 def learning_from(
@@ -218,6 +249,25 @@ def find_duplicate(candidate: Candidate, known: SimilarityIndex) -> Rejection | 
         f" {quote_line(other.summary, SUMMARY_LENGTH_MAX)}"
     )
     return Rejection(reason=reason, field="summary", existing_id=other.key)
+
+
+def find_form(candidate: Candidate, earlier: Mapping[int, frozenset[str]]) -> Rejection | None:
+    """Object to a candidate that only fills in the form of another one of its submission."""
+    form = _form_of(candidate)
+    if len(form) < _FORM_WORDS_MIN:
+        return None
+    same = (at for at, one in earlier.items() if overlap(form, one) >= _SAME_FORM)
+    first = next(same, None)
+    if first is None:
+        return None
+    reason = f"has the wording of candidate {first + 1} with other names: say once what all share"
+    return Rejection(reason=reason, field="detail")
+
+
+def _form_of(candidate: Candidate) -> frozenset[str]:
+    """Return the words of a candidate without its numbers."""
+    terms = terms_in(f"{candidate.summary} {candidate.detail}")
+    return frozenset(one for one in terms if one.isalpha())
 
 
 def find_echo(candidate: Candidate, shown: Sequence[ShownText]) -> Rejection | None:

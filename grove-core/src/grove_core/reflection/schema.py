@@ -8,7 +8,7 @@ from attrs import NOTHING, Attribute, fields
 from grove_core.model.learning import Candidate, about
 from grove_core.reflection.candidates import REQUIRED
 
-NOTHING_LEARNED_LENGTH_MIN: Final = 10
+REASON_LENGTH_MIN: Final = 10
 # For a remark that goes into one line of the event log: ``how``, ``why``, the reason of a skip.
 REMARK_LENGTH_MAX: Final = 500
 
@@ -61,7 +61,7 @@ _PROPERTIES: Final[_Schema] = {
     ),
     "notes": {"description": "Anything else.", "type": "string"},
 }
-_NOTHING_LEARNED: Final = _text("Why there is nothing to keep.", NOTHING_LEARNED_LENGTH_MIN)
+_NOTHING_LEARNED: Final = _text("Why there is nothing to keep.", REASON_LENGTH_MIN)
 _DEFINITIONS: Final[_Schema] = {
     "candidate": {
         "type": "object",

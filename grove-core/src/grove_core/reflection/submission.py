@@ -11,7 +11,7 @@ from grove_core.errors import ReflectionError
 from grove_core.identifiers import is_learning_id, is_session_id
 from grove_core.reflection.candidates import CANDIDATE_FIELDS, kind_of, listed, shown
 from grove_core.reflection.schema import (
-    NOTHING_LEARNED_LENGTH_MIN,
+    REASON_LENGTH_MIN,
     REMARK_LENGTH_MAX,
     SUBMISSION_FIELDS,
 )
@@ -20,6 +20,12 @@ from grove_core.text import clean_line, remove_invisible
 SUBMISSION_BYTES_MAX: Final = 1024 * 1024
 # Each is compared with everything that is stored, while other sessions wait.
 CANDIDATES_MAX: Final = 50
+NO_REASON: Final = (
+    f"say in {REASON_LENGTH_MIN} characters or more why there is nothing to keep, for example"
+    ' "only a typo in the readme was fixed".'
+)
+_REASON_WORDS_MIN: Final = 2
+_REASON_LETTERS_MIN: Final = 5
 
 JsonContainer: TypeAlias = dict[str, Any] | list[Any]
 
@@ -56,6 +62,14 @@ class Submission:
     nothing_learned: str | None = None
     unknown_fields: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+
+
+def is_reason(text: str) -> bool:
+    """Return whether a text says why there is nothing to keep."""
+    words = set(re.findall(r"[^\W\d_]{2,}", text.casefold()))
+    letters = set("".join(words))
+    enough = len(words) >= _REASON_WORDS_MIN or not text.isascii()
+    return len(text) >= REASON_LENGTH_MIN and enough and len(letters) >= _REASON_LETTERS_MIN
 
 
 def parse_submission(data: bytes) -> Submission:
@@ -164,13 +178,11 @@ class _Reader:
     def _nothing_learned(self, *, has_candidates: bool) -> str | None:
         raw = self._sent.get("nothing_learned")
         reason = _remark(raw) or ""
-        if raw is None or len(reason) >= NOTHING_LEARNED_LENGTH_MIN:
+        if raw is None or is_reason(reason):
             return reason or None
-        least = f"a reason of at least {NOTHING_LEARNED_LENGTH_MIN} characters"
-        message = f'"nothing_learned" must be {least}.'
         if not has_candidates:
-            raise ReflectionError(f"{message} Say in a sentence why there is nothing to keep.")
-        self.problems.append(f"{message} It was ignored, as there are candidates.")
+            raise ReflectionError(f'"nothing_learned": {NO_REASON}')
+        self.problems.append(f'"nothing_learned" was ignored, as there are candidates; {NO_REASON}')
         return None
 
     def _references(self, name: str, remark_name: str) -> tuple[Reference, ...]:

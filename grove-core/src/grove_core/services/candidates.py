@@ -7,7 +7,7 @@ from attrs import frozen
 
 from grove_core.config.schema import WriteGateMode
 from grove_core.memory.backends import FoundLearning, OpenBackend
-from grove_core.model.learning import Candidate, Learning, Rejection, Stage
+from grove_core.model.learning import Candidate, Confidence, Learning, Rejection, Stage
 from grove_core.model.memory import Capability, Filters, Query
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
@@ -15,18 +15,24 @@ from grove_core.plugins.descriptors import Area, ReflectionContext
 from grove_core.project import Project
 from grove_core.reflection.pipeline import (
     CheckStage,
+    Doubt,
+    PassedCandidate,
     Pipeline,
     PipelineResult,
     ShownText,
     find_echo,
     fingerprint,
+    reject,
 )
 from grove_core.reflection.secrets import objection_to
 from grove_core.reflection.submission import Submission
 from grove_core.services.messages import example_candidate
 from grove_core.services.sessions import current_ticket
 from grove_core.services.storing import check_routing
+from grove_core.similarity import topic_of
 
+# So often one lesson is refused in a cycle for saying too little.
+_REFUSALS_MAX: Final = 2
 _SEARCH_SECONDS: Final = 1.0
 _SEARCH_HITS: Final = 5
 
@@ -95,7 +101,34 @@ def evaluate_candidates(
         checks=_checks(project, session, known),
         screen=lambda raw: objection_to(raw, allowed),
     )
-    return pipeline.run(submission.candidates)
+    result = pipeline.run(submission.candidates)
+    return _limited(result, project.config.reflection.max_learnings)
+
+
+def _limited(result: PipelineResult, most: int) -> PipelineResult:
+    """Leave out what is over the limit of a reflection: what says least by the write gate."""
+    if len(result.accepted) <= most:
+        return result
+    from grove_core.reflection.write_gate import evaluate
+
+    def rank(one: PassedCandidate) -> tuple[bool, float]:
+        candidate = one.candidate
+        return candidate.confidence is Confidence.LOW, -evaluate(candidate).score
+
+    best = sorted(result.accepted, key=rank)[:most]
+    places = sorted(one.position + 1 for one in best)
+    reason = (
+        f"a reflection stores {most} (reflection.max_learnings): the ones that say most are"
+        f" {', '.join(map(str, places))}; send this one with the next reflection"
+    )
+    left = [
+        reject(one.position, one.candidate, Stage.WRITE_GATE, Rejection(reason=reason))
+        for one in result.accepted
+        if one not in best
+    ]
+    rejected = sorted((*result.rejected, *left), key=lambda one: one.position)
+    kept = [one for one in result.accepted if one in best]
+    return PipelineResult(accepted=kept, repeated=result.repeated, rejected=rejected)
 
 
 def _checks(project: Project, session: Session, known: Known) -> list[CheckStage]:
@@ -119,7 +152,7 @@ def _checks(project: Project, session: Session, known: Known) -> list[CheckStage
         CheckStage(stage=Stage.ROUTING, check=lambda one: check_routing(project, one.scope)),
         CheckStage(
             stage=Stage.WRITE_GATE,
-            check=lambda one: check_by_write_gate(project, one),
+            check=lambda one: check_by_write_gate(project, one, session.refused),
             warns=mode is WriteGateMode.WARN,
         ),
     ]
@@ -128,15 +161,25 @@ def _checks(project: Project, session: Session, known: Known) -> list[CheckStage
     ]
 
 
-def check_by_write_gate(project: Project, candidate: Candidate) -> Rejection | None:
-    """Ask the write gate, whatever its mode."""
+def check_by_write_gate(
+    project: Project, candidate: Candidate, refused: Sequence[str] = ()
+) -> Rejection | Doubt | None:
+    """Ask the write gate, whatever its mode; what it has refused often enough it only doubts."""
     try:
-        from grove_core.reflection.write_gate import evaluate
+        from grove_core.reflection.write_gate import evaluate, find_instruction
 
-        return evaluate(candidate).rejection
+        order = find_instruction(candidate)
+        assessment = evaluate(candidate)
     except Exception as error:  # noqa: BLE001 - a fault of grove refuses no lesson
         project.diagnostics.log("error", f"the write gate failed and lets pass: {error!r}")
         return None
+    if order is not None:
+        return order
+    if assessment.rejection is None:
+        return Doubt(assessment.hint) if assessment.hint else None
+    topic = topic_of(candidate.summary, ())
+    refusals = sum(topic.is_same(topic_of(one, ())) for one in refused)
+    return assessment.rejection if refusals < _REFUSALS_MAX else Doubt(assessment.rejection.reason)
 
 
 def check_by_plugins(

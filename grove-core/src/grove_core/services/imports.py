@@ -409,8 +409,10 @@ def add_learning(project: Project, fields: Mapping[str, Any], *, dry_run: bool) 
     if learning is None or one.state == _REFUSED:
         reason = one.reason or f"{one.existing_id} says it already"
         return Result.failed(f"not stored: {reason}")
-    if (hint := check_by_write_gate(project, learning)) is not None:
-        one = evolve(one, notes=(*one.notes, f"an agent's would be refused: {hint.reason}"))
+    objection = check_by_write_gate(project, learning)
+    if isinstance(objection, Rejection):
+        note = f"an agent's would be refused: {objection.reason}"
+        one = evolve(one, notes=(*one.notes, note))
     if not dry_run:
         deliver_outbox(project)
         project.publish_events()

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ from grove_core.model.session import EventType, Session, WrittenCandidate
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, read_enum
-from grove_core.reflection.pipeline import PassedCandidate, fingerprint, learning_from
+from grove_core.reflection.pipeline import PassedCandidate, learning_from
 from grove_core.reflection.secrets import find_leak, without_secrets
 from grove_core.reflection.submission import Reference, Submission
 from grove_core.services.candidates import evaluate_candidates, gather_known
@@ -48,6 +49,8 @@ from grove_core.services.sessions import (
 from grove_core.services.storing import SESSION_BACKEND, alone, deliver_outbox, store_learning
 
 _DIGEST_LENGTH: Final = 16
+_REFUSED_KEPT: Final = 100
+_REST: Final = timedelta(seconds=10)
 
 
 @frozen(kw_only=True)
@@ -56,6 +59,7 @@ class _Stored:
 
     learning: Learning
     receipt: Receipt
+    fingerprint: str
     notes: tuple[str, ...] = ()
 
 
@@ -109,6 +113,24 @@ class _Work:
         """Send the candidates through every stage."""
         self._known = gather_known(self._project, self._session, self._sent)
         self._result = evaluate_candidates(self._project, self._session, self._sent, self._known)
+        if self._result.accepted and not self._is_owed:
+            self._refuse_haste()
+
+    @property
+    def _is_owed(self) -> bool:
+        gate = self._session.gate
+        return gate.status.reflection_pending or bool(gate.broken_cycles)
+
+    def _refuse_haste(self) -> None:
+        """Stop a flood of reflections, one after the other, that nobody has asked for."""
+        own = (*self._known.learnings, *self._session.ephemeral)
+        times = [one.timestamp for one in own if one.session_id == self._session.id]
+        since = self._project.now - max(times, default=datetime.min.replace(tzinfo=UTC))
+        if timedelta() <= since < _REST:
+            raise ReflectionError(
+                f"This session stored a reflection {since.seconds} seconds ago, and one in"
+                f" {_REST.seconds} is enough: put several learnings into one submission, or wait."
+            )
 
     def store(self) -> None:
         """Store what was accepted under new ids."""
@@ -122,7 +144,11 @@ class _Work:
             )
             receipt = store_learning(self._project, learning)
             notes = (*one.notes, *([receipt.note] if receipt.note else ()))
-            self._stored.append(_Stored(learning=learning, receipt=receipt, notes=notes))
+            self._stored.append(
+                _Stored(
+                    learning=learning, receipt=receipt, fingerprint=one.fingerprint, notes=notes
+                )
+            )
 
     @property
     def _taken(self) -> bool:
@@ -185,7 +211,7 @@ class _Work:
         rejected = tuple(self._result.rejected)
         kept = [one.learning for one in self._stored if one.receipt.backend == SESSION_BACKEND]
         written = (
-            WrittenCandidate(fingerprint=fingerprint(one.learning), learning_id=one.learning.id)
+            WrittenCandidate(fingerprint=one.fingerprint, learning_id=one.learning.id)
             for one in self._stored
         )
         changed = evolve(
@@ -193,6 +219,7 @@ class _Work:
             written=(*session.written, *written),
             ephemeral=(*session.ephemeral, *kept),
             last_rejections=() if self._opens else rejected,
+            refused=() if self._opens else (*session.refused, *self._refused)[-_REFUSED_KEPT:],
             recovered_from=None if self._opens else session.recovered_from,
         )
         if not self._opens:
@@ -208,6 +235,11 @@ class _Work:
             completed_at=self._project.now,
         )
         return SessionUpdate(session=changed, events=[ReflectionAccepted(result=result)])
+
+    @property
+    def _refused(self) -> Sequence[str]:
+        found = (one for one in self._result.rejected if one.stage is Stage.WRITE_GATE)
+        return [one.summary for one in found]
 
     @property
     def _ids(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from attrs import evolve
 
 from grove_core import git
+from grove_core.errors import ReflectionError
 from grove_core.git import seen_from_root, without
 from grove_core.model.gate import SkipAccepted, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, SubagentObservation
@@ -15,7 +16,7 @@ from grove_core.project import Project
 from grove_core.quotation import Foreign, shown_name
 from grove_core.reflection.schema import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
-from grove_core.reflection.submission import Reference
+from grove_core.reflection.submission import NO_REASON, Reference, is_reason
 from grove_core.services.feedback import mark_used, unknown_ids
 from grove_core.services.messages import name_of
 from grove_core.services.reflect import refuse_secrets
@@ -100,6 +101,8 @@ def work_of(project: Project) -> tuple[list[str], list[str]]:
 
 def skip(project: Project, session: Session, reason: str, decider: SkipDecider) -> Result:
     """Take a reason, checked, for there being nothing to write down."""
+    if not is_reason(reason):
+        raise ReflectionError(f"{NO_REASON[0].upper()}{NO_REASON[1:]}")
     decision = SkipDecision(
         reason=reason,
         decider=decider,
@@ -108,7 +111,7 @@ def skip(project: Project, session: Session, reason: str, decider: SkipDecider) 
     )
 
     def change(stored: Session) -> SessionUpdate:
-        rested = evolve(stored, last_rejections=(), recovered_from=None)
+        rested = evolve(stored, last_rejections=(), refused=(), recovered_from=None)
         return SessionUpdate(session=rested, events=[SkipAccepted(decision=decision)])
 
     ticket_id = ticket_of(session.gate)
