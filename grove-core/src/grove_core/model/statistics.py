@@ -187,36 +187,9 @@ class LogStats(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Everything that grove counts, for a project and its user together.
+    """Everything that grove counts, for a project and its user.
 
-    Long lists are cut, and their counts stand beside them.
-
-    Attributes:
-        now: When it was counted, UTC.
-        since: Events before this instant do not count; ``None`` when all do.
-        records: The stored learnings with how they have fared, in the order of their ids; read
-            when they are first looked at.
-        by_status: How many learnings are stored, by status.
-        by_criterion: How many learnings claim a criterion, by criterion.
-        top: The active learnings that were used most often, ten at most.
-        overshown: Active learnings that were shown often and hardly ever used, the most shown
-            first, at most ten.
-        overshown_count: How many there are of these.
-        usage: How they were used, all together.
-        categories: By category, in the order of their names.
-        scopes: By scope, in the order of their names.
-        weeks: What happened week by week, the oldest first.
-        reflections: What agents submitted.
-        write_gate: What the pipeline made of it.
-        skips: Skipped reflections.
-        gate: What came of the gate.
-        edges: Pairs of a learning and another ticket that used it.
-        cross_pollination: The learnings used for the most other tickets, the most first.
-        going_stale: Learnings that will be archived within a week, the most urgent first, at most
-            fifty.
-        going_stale_count: How many there are of these.
-        learnings_bytes: Size of the largest file that learnings are kept in, as far as it is known.
-        log: The event logs themselves.
+    The count of a list that is cut stands beside it; records are read when they are looked at.
     """
 
     now: datetime
@@ -249,16 +222,7 @@ class Statistics(NamedTuple):
 
 
 class Insight(NamedTuple):
-    """Something worth knowing in the numbers.
-
-    Attributes:
-        kind: What it is, such as ``low_hit_category``.
-        subject: What it is about: a category, a learning's id, or empty for everything.
-        message: What is seen, in one sentence.
-        evidence: The numbers it is concluded from, by name.
-        suggestion: One thing to do about it, in one sentence.
-        priority: 1 for what should be looked at first, 3 for what is merely good to know.
-    """
+    """Something worth knowing in the numbers; what has priority 1 should be looked at first."""
 
     kind: str
     message: str
