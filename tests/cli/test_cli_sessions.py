@@ -277,3 +277,24 @@ def test_debug_shows_everything_and_forces_the_gate(blocked, after):
         assert "bd-1" in blocked.agent().is_blocked()
     else:
         blocked.agent().is_let_go()
+
+
+def test_status_says_whether_hooks_are_connected_and_what_to_do_next(beads):
+    def says():
+        lines = beads.grove("status").stdout.splitlines()
+        rows = {line[:9].strip(): line[10:] for line in lines}
+        return rows["Hooks"], rows.get("Next", "")
+
+    assert says() == (
+        "none are registered",
+        "grove init --hooks, or start the client with grove's plugin",
+    )
+    beads.lent.append(beads.project / ".claude")
+    beads.lent.append(beads.home / ".claude")
+    assert beads.grove("init", "--hooks").code == 0
+    assert says() == (".claude/settings.local.json", "")
+    agent = beads.agent()
+    agent.starts()
+    agent.closes("bd-1")
+    agent.is_blocked()
+    assert says()[1].endswith("grove skip REASON --session-id session-1 lets it go")

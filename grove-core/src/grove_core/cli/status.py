@@ -9,7 +9,6 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import format_instant
-from grove_core.hosts import claude_settings as client
 from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
@@ -26,6 +25,7 @@ from grove_core.services.packages import (
 from grove_core.services.settings import backend_warnings
 from grove_core.services.sync import synchronised_at
 from grove_core.stats.document import share_document
+from grove_core.storage.paths import place_in
 from grove_core.storage.pause import Pauses
 from grove_core.text import clean_line, counted
 
@@ -71,6 +71,7 @@ def _document(project: Project, found: Overview) -> dict[str, Any]:
         "home": project.paths.home,
         "initialised": project.files.initialised,
         "paused_until": found.paused_until,
+        "hooks": found.hooks,
         "session": live[0] if live else None,
         "live_sessions": live,
         "installed_ticket_systems": [one.probe.name for one in found.systems],
@@ -139,6 +140,9 @@ def _rows(project: Project, found: Overview, document: dict[str, Any]) -> Iterat
     yield "Project", f"{clean_line(str(project.root), _LONGEST_PATH)} ({state})", ""
     if found.paused_until is not None:
         yield "Paused", f"until {local_time(found.paused_until)}; grove resume ends it", "yellow"
+    named = ", ".join(str(place_in(project.root, one)) for one in found.hooks)
+    elsewhere = "run, by a plugin or from elsewhere" if found.live else "none are registered"
+    yield "Hooks", named or elsewhere, ""
     yield from _session_rows(document["live_sessions"])
     active = document["active_ticket_system"] or "none is used here"
     if not found.systems:
@@ -171,7 +175,7 @@ def _rows(project: Project, found: Overview, document: dict[str, Any]) -> Iterat
             yield "", "→ grove backends asks it, and says what helps", "dim"
     yield "So far", _describe_numbers(found.statistics), ""
     yield from _first(found.pending, None, "grove doctor")
-    yield from _next_step(project, found)
+    yield from _next_step(found)
 
 
 def _first(
@@ -198,13 +202,13 @@ def _session_rows(sessions: Sequence[dict[str, Any]]) -> Iterator[_Row]:
     yield from _others(len(sessions), "grove sessions")
 
 
-def _next_step(project: Project, found: Overview) -> Iterator[_Row]:
+def _next_step(found: Overview) -> Iterator[_Row]:
     """Say what a person does now, where something is to be done."""
     pending = next((one for one in found.live if one.gate.status.reflection_pending), None)
     if pending is not None:
         to_do = f"the agent reflects at its next stop; grove skip REASON --session-id {pending.id}"
         yield "Next", f"{to_do} lets it go", "dim"
-    elif not found.live and not client.registrations(project.root, project.environment):
+    elif not found.live and not found.hooks:
         yield "Next", "grove init --hooks, or start the client with grove's plugin", "dim"
 
 

@@ -13,6 +13,7 @@ from attrs import frozen
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import CodecError, SessionNotFoundError, StorageError
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
+from grove_core.hosts.claude_settings import registrations
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
@@ -212,6 +213,8 @@ class Overview:
     """How a project stands."""
 
     live: Sequence[Session]
+    hooks: Sequence[Path]
+    """The files by which the client runs hooks here, as far as it can be seen from outside."""
     paused_until: datetime | None
     pending: Sequence[str]
     systems: "Sequence[TicketSystem]"
@@ -225,12 +228,13 @@ class Overview:
 
 def overview_of(project: Project) -> Overview:
     """Look at everything."""
-    sessions, library = sessions_here(project), project.library
+    sessions, library, root = sessions_here(project), project.library, project.root
     healths = library.healths(servers=False)
     live = [one for one in sessions if not is_over(one, project)]
     pauses = Pauses(project.paths.pauses, project.files.key)
     return Overview(
         live=live,
+        hooks=list(dict.fromkeys(one.source for one in registrations(root, project.environment))),
         paused_until=pauses.until(None, project.now),
         pending=[text for one in sessions for text in _pending_texts(one, project)],
         systems=project.tickets().all,
