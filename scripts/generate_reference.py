@@ -64,7 +64,8 @@ EVENT_FIELDS: Final = {
     "reason": "why, for people",
     "decider": "`agent`, `user` or `auto`",
     "lines_changed": "the size of the change in session mode",
-    "useful": "the judgement",
+    "useful": "whether somebody found it useful",
+    "gate": "the gate that a plugin offers; empty for grove's own",
     "outcome": "`reflected`, `skipped`, `breaker`, `no_change`, or `blocked` for a session that "
     "ended with its reflection pending",
     "blocks": "how often the agent was stopped",
@@ -289,7 +290,7 @@ def _value(public: type) -> Iterator[str]:
         yield from _enum(public)
     elif hasattr(public, "_fields"):
         yield from _named_tuple(public)
-    elif public is grove_core.JsonlStore:
+    elif not issubclass(public, Exception) and not getattr(public, "_is_protocol", False):
         yield from (f"### {public.__name__}", "")
         yield from _protocol(public)
 

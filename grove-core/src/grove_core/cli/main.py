@@ -40,7 +40,7 @@ GROUPS: Final = {
         "maintain": "Look after the learnings: archive, restore, supersede, decay and more.",
     },
     "Agents call these": {
-        "reflect": "Write down what a ticket has taught (JSON on standard input).",
+        "reflect": "Write down what a ticket has taught.",
         "skip": "Say why there is nothing to write down.",
         "ref": "Record that learnings were used.",
         "observe": "Leave a one-line note for the agent that will reflect.",
