@@ -9,7 +9,6 @@ from grove_core.model.learning import Share
 from grove_core.model.statistics import GroupStats, Insight, Statistics
 from grove_core.quotation import shown_name
 from grove_core.report.text import (
-    ARROWS,
     WEEKS,
     by_size,
     day_of,
@@ -103,7 +102,7 @@ def _summary(statistics: Statistics) -> Section:
 def _categories(groups: Sequence[GroupStats]) -> Section:
     rows = []
     for group in sorted(groups, key=lambda one: (-one.hits.total, one.name)):
-        trend = ARROWS[trend_of(group.recent, group.before)]
+        trend = trend_of(group.recent, group.before)
         numbers = (f"{group.active:,}", _plain_share(group.hits), rate_of(group.hits))
         recent = f"{_plain_share(group.recent)} {trend or ' '}"
         rows.append((group.name, *numbers, spark_of_rates(group.weeks), recent))

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from enum import Enum
 from typing import Final
 
 from grove_core.model.learning import Share
@@ -22,19 +21,6 @@ _LEAST_DIFFERENCE: Final = 0.05
 _MOST_LINE_NUMBERS: Final = 5
 _LONGEST_NAME: Final = 200
 _LONGEST_SUMMARY: Final = 500
-
-
-class Trend(Enum):
-    """Whether learnings were of more use in the last 30 days than in the 30 before."""
-
-    UP = "up"
-    DOWN = "down"
-    STEADY = "steady"
-    UNKNOWN = ""
-    """Too little was shown to tell."""
-
-
-ARROWS: Final = {Trend.UP: "▲", Trend.DOWN: "▼", Trend.STEADY: "▬", Trend.UNKNOWN: ""}
 
 
 def percent(rate: float) -> str:
@@ -62,14 +48,14 @@ def share_of(share: Share, noun: str = "") -> str:
     return f"{words}, {rate_of(share)}" if share.total else words
 
 
-def trend_of(recent: Share, before: Share) -> Trend:
-    """Compare a rate with an earlier one."""
+def trend_of(recent: Share, before: Share) -> str:
+    """Draw whether a rate is above an earlier one; nothing where too little is known."""
     if min(recent.total, before.total) < _FEWEST_OF_A_TREND:
-        return Trend.UNKNOWN
+        return ""
     difference = recent.count / recent.total - before.count / before.total
     if abs(difference) < _LEAST_DIFFERENCE:
-        return Trend.STEADY
-    return Trend.UP if difference > 0 else Trend.DOWN
+        return "▬"
+    return "▲" if difference > 0 else "▼"
 
 
 def in_days(days: float) -> str:

@@ -88,14 +88,6 @@ UPDATE catalogue SET others = (
     FROM usage WHERE usage.learning = catalogue.learning
 ) WHERE ticket != ''
 """,
-    "DELETE FROM edge WHERE day >= :day",
-    f"""
-INSERT INTO edge
-SELECT moment / {MICROSECONDS_A_DAY}, count(*)
-FROM used_for JOIN catalogue USING (learning)
-WHERE {_CHANGED.format("moment")} AND catalogue.ticket NOT IN ('', used_for.ticket)
-GROUP BY 1
-""",
 )
 HEAD_CHARACTERS: Final = 120
 """About how many characters are shown around a learning's own text: where it is from, quotes."""
@@ -130,10 +122,15 @@ ORDER BY others DESC, name LIMIT ?
 _EXAMPLES: Final = """
 SELECT ticket FROM used_for WHERE learning = ? AND ticket != ? ORDER BY 1 LIMIT ?
 """
-_EDGES: Final = """
-SELECT total(number), total(number * (day > :today - :days AND day <= :today)),
-    total(number * (day > :today - 2 * :days AND day <= :today - :days))
-FROM edge
+_EDGES: Final = f"""
+SELECT (SELECT total(others) FROM catalogue),
+    total(day > :today - :days), total(day <= :today - :days)
+FROM (
+    SELECT moment / {MICROSECONDS_A_DAY} AS day FROM used_for JOIN catalogue USING (learning)
+    WHERE moment > (:today - 2 * :days) * {MICROSECONDS_A_DAY}
+        AND catalogue.ticket NOT IN ('', used_for.ticket)
+)
+WHERE day > :today - 2 * :days AND day <= :today
 """
 _GROUPS: Final = """
 SELECT {0}, count(*), total(status = 'active'), total(min(surfaced, referenced)), total(surfaced)

@@ -63,11 +63,10 @@ CREATE TABLE catalogue (
     status TEXT, confidence TEXT, criteria TEXT, tags TEXT, created INTEGER, session TEXT,
     ticket TEXT, backend TEXT, length INTEGER, others INTEGER
 );
--- What follows from both, by day: how often learnings were first shown and used in a session, and
--- first used for another ticket than their own. And what was refused and written later.
+-- What follows from both: how often learnings were first shown and used in a session, by day, and
+-- what was refused and written later.
 CREATE TABLE day (
     category TEXT, scope TEXT, day INTEGER, surfaced INTEGER, referenced INTEGER,
     PRIMARY KEY (day, category, scope)
 ) WITHOUT ROWID;
-CREATE TABLE edge (day INTEGER PRIMARY KEY, number INTEGER);
 CREATE TABLE miss (summary TEXT, refused INTEGER, learning TEXT, accepted INTEGER);
