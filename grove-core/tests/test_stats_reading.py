@@ -161,5 +161,7 @@ def test_read_whenever_something_was_appended(tmp_path, files, learnings, data):
         with open(path, "ab") as file:
             file.write(piece)
         Numbers(cache, paths).usage()
+        if data.draw(st.booleans()):
+            count_all(cache, paths, learnings)  # what follows from it is kept, too
     for some in (learnings, []):
         assert count_all(cache, paths, some) == folded(paths, some)
