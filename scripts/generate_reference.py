@@ -65,7 +65,6 @@ EVENT_FIELDS: Final = {
     "decider": "`agent`, `user` or `auto`",
     "lines_changed": "the size of the change in session mode",
     "useful": "whether somebody found it useful",
-    "gate": "the gate that a plugin offers; empty for grove's own",
     "outcome": "`reflected`, `skipped`, `breaker`, `no_change`, or `blocked` for a session that "
     "ended with its reflection pending",
     "blocks": "how often the agent was stopped",
