@@ -13,7 +13,7 @@ from grove_core.plugins.gates import GateAnswer
 from grove_core.project import Project
 from grove_core.services.gates import log_answers, with_answers
 from grove_core.services.overview import OWN_VARIABLE, find_session, sessions_here
-from grove_core.services.requests import work_of
+from grove_core.services.recall import work_at_hand
 from grove_core.services.session_mode import measure
 from grove_core.services.sessions import SessionUpdate, update_session
 
@@ -111,4 +111,4 @@ class GateSessions:
         change, _ = measure(self._project, session)
         measured = session.baseline is not None and change is not None
         lines = change.lines if measured and change is not None else None
-        return SessionWork(work_of(self._project)[0], lines)
+        return SessionWork([*work_at_hand(self._project)[2]], lines)

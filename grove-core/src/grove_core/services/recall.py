@@ -45,29 +45,32 @@ class Recall(NamedTuple):
 
 def query_for_work(project: "Project", ticket: Ticket | None) -> Query:
     """Describe the work at hand: ticket, branch, changed files and recent commits."""
-    # Prompts, which are described by their text, come without.
-    from grove_core.services.session_mode import ignored_paths
-
-    words: list[str] = []
-    files: tuple[str, ...] = ()
-    top = git.find_top(project.root)
-    if top is not None:
-        tree = project.work_trees.get(top) or git.read_work_tree(top, STATUS_SECONDS)
-        if tree is not None:
-            history = git.read_branch_history(top, HISTORY_SECONDS)
-            words += [*branch_words(tree.branch), *history.subjects]
-            paths = (*tree.changed, *tree.untracked, *history.files)
-            files = git.without(
-                ignored_paths(project), git.seen_from_root(str(project.root), str(top), paths)
-            )
+    branch, subjects, files = work_at_hand(project, STATUS_SECONDS, HISTORY_SECONDS)
     return Query(
-        text=" ".join(words),
+        text=" ".join([*branch_words(branch), *subjects]),
         ticket_id=ticket.ticket_id or "" if ticket else "",
         ticket_title=ticket.title if ticket else "",
         ticket_description=ticket.description if ticket else "",
         tags=tuple(label.lower() for label in ticket.labels) if ticket else (),
         files=files,
     )
+
+
+def work_at_hand(
+    project: "Project", for_status: float = 2.0, for_history: float = 2.0
+) -> tuple[str, Sequence[str], tuple[str, ...]]:
+    """Ask git for the branch, its commits' subjects, and the files changed, all of it in time."""
+    # Prompts, which are described by their text, come without.
+    from grove_core.services.session_mode import ignored_paths
+
+    top = git.find_top(project.root)
+    tree = top and (project.work_trees.get(top) or git.read_work_tree(top, for_status))
+    if top is None or not tree:
+        return "", (), ()
+    history = git.read_branch_history(top, for_history)
+    paths = (*tree.changed, *tree.untracked, *history.files)
+    seen = git.seen_from_root(str(project.root), str(top), paths)
+    return tree.branch, history.subjects, git.without(ignored_paths(project), seen)
 
 
 def branch_words(branch: str) -> Sequence[str]:

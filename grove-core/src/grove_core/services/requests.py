@@ -1,14 +1,11 @@
 """What an agent asks grove for: the commands and the tools of the session's server answer alike."""
 
-import os
 from collections.abc import Sequence
 from typing import Any, Final
 
 from attrs import evolve
 
-from grove_core import git
 from grove_core.errors import ReflectionError
-from grove_core.git import seen_from_root, without
 from grove_core.model.gate import SkipAccepted, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, SubagentObservation
 from grove_core.model.ticket import Ticket
@@ -19,9 +16,9 @@ from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import NO_REASON, Reference, is_reason
 from grove_core.services.feedback import mark_used, unknown_ids
 from grove_core.services.messages import name_of
+from grove_core.services.recall import work_at_hand
 from grove_core.services.reflect import refuse_secrets
 from grove_core.services.result import Line, Result
-from grove_core.services.session_mode import ignored_paths
 from grove_core.services.sessions import (
     SessionUpdate,
     skip_event,
@@ -31,7 +28,6 @@ from grove_core.services.sessions import (
 )
 from grove_core.text import clean_line, shorten
 
-_GIT_SECONDS: Final = 2.0
 _MOST_LISTED: Final = 30
 _LONGEST_DESCRIPTION: Final = 1_000
 _LONGEST_ENTRY: Final = 300
@@ -41,7 +37,7 @@ _LONGEST_ENTRY: Final = 300
 
 def brief(project: Project, session: Session) -> Result:
     """Collect what a reflection can draw on."""
-    files, subjects = work_of(project)
+    _, subjects, files = work_at_hand(project)
     gate = session.gate
     of_cycle = gate.cycle.tickets if gate.cycle is not None else ()
     tickets: Sequence[Ticket] = of_cycle or ([gate.ticket] if gate.ticket is not None else [])
@@ -81,19 +77,6 @@ def brief(project: Project, session: Session) -> Result:
         },
         lines=[*lines, "The input's format: grove reflect --schema"],
     )
-
-
-def work_of(project: Project) -> tuple[list[str], list[str]]:
-    """List the files that are changed here or on this branch, and the branch's commits."""
-    top = git.find_top(project.root)
-    if top is None:
-        return [], []
-    tree = git.read_work_tree(top, _GIT_SECONDS)
-    history = git.read_branch_history(top, _GIT_SECONDS)
-    changed = (*tree.changed, *tree.untracked) if tree is not None else ()
-    paths = (*changed, *history.files)
-    touched = seen_from_root(os.fspath(project.root), os.fspath(top), paths)
-    return list(without(ignored_paths(project), touched)), list(history.subjects)
 
 
 # --- skip, observe, ref ---------------------------------------------------------------------------
