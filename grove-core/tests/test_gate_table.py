@@ -277,7 +277,13 @@ def test_a_failed_close_does_not_pay_the_debt_of_session_mode():
 
 CREDITS = {
     "a reflection ahead counts": ((REFLECT, 1, CLOSE), REFLECTED),
-    "a skip ahead counts": ((SKIP, 1, CLOSE), SKIPPED),
+    "a skip ahead counts for what was seen": ((DETECT, SKIP, 1, CLOSE), SKIPPED),
+    "a skip ahead of a ticket that was never seen": ((SKIP, 1, CLOSE), PENDING),
+    "after a cycle, for the ticket at work": (
+        (CLOSE, REFLECT, 1, DETECT_TWO, 2, REFLECT, 3, CLOSE_TWO),
+        REFLECTED,
+    ),
+    "after a cycle, for no other": ((CLOSE, SKIP, 1, DETECT_TWO, REFLECT, 2, CLOSE), PENDING),
     "paid while at work": ((DETECT, 1, REFLECT, 2, CLOSE), REFLECTED),
     "paid before the ticket was detected": ((REFLECT, 1, DETECT, 2, CLOSE), PENDING),
     "detected again": ((DETECT, 1, REFLECT, 2, DETECT, 3, CLOSE), REFLECTED),
@@ -328,6 +334,8 @@ BREAKERS = [
     ({}, [*stops(*range(9), stop=PLAN), *stops(9)], "DDDDDDDDDB"),
     ({}, [*stops(*range(9), stop=running("subagent a")), *stops(9)], "DDDDDDDDDB"),
     ({}, [*stops(0, 1, 2), (3, PLAN), *stops(4)], "BBBD!"),
+    # new shells at each stop put it off three times in a cycle
+    ({}, [(number, running(f"shell {number}")) for number in range(7)], "DDDBBB!"),
     # a shell, or work of another kind, only at the first stop that sees it
     ({}, stops(0, 1, 2, 3, 4, stop=SHELL), "DBBB!"),
     ({}, stops(0, 1, stop=running("monitor a")), "DB"),

@@ -149,15 +149,31 @@ def test_a_refused_reflection_opens_nothing_and_the_next_block_says_why(beads, a
     assert "Short" not in agent.is_blocked(active=True)
 
 
-def test_the_same_submission_twice_writes_nothing_twice_and_opens_the_gate(beads, agent, candidate):
+def test_the_same_submission_twice_writes_nothing_twice_and_counts_once(beads, agent, candidate):
     agent.closes("bd-1")
     ids = [one["id"] for one in agent.reflects(candidate(1), candidate(2)).json["accepted"]]
     before = beads.learnings_file.read_bytes()
-    agent.closes("bd-2")
-    again = agent.reflects(candidate(1), candidate(2))
-    assert (again.code, again.json["accepted"], again.json["repeated"]) == (0, [], ids)
-    assert beads.learnings_file.read_bytes() == before
+    for code in (0, 1):  # sent again for the same close, and then for another one
+        again = agent.reflects(candidate(1), candidate(2))
+        assert (again.code, again.json["accepted"], again.json["repeated"]) == (code, [], ids)
+        assert beads.learnings_file.read_bytes() == before
+        if code == 0:
+            agent.is_let_go()
+            agent.closes("bd-2")
+    assert "for an earlier close" in again.json["error"]
+    agent.is_blocked()
+
+
+def test_a_ticket_that_was_closed_before_the_call_is_not_asked_about(beads, agent):
+    agent.starts()
+    beads.close_ticket("bd-1")
+    agent.announces(command="bd close bd-1")  # and denied
     agent.is_let_go()
+    agent.fails(agent.announces(command="bd close bd-1"))
+    agent.succeeds(agent.announces(command="bd close bd-1"))
+    agent.is_let_go()
+    agent.closes("bd-2")
+    agent.is_blocked()
 
 
 def test_three_blocks_then_the_breaker_and_the_debt_stays_visible(beads, agent):

@@ -118,7 +118,11 @@ def _join(cycle: Cycle, ticket: Ticket, status: GateStatus) -> Cycle:
 
 
 def _counts_for(credit: GateCredit, ticket: Ticket) -> bool:
-    return ticket.detected_at is None or credit.earned_at >= ticket.detected_at
+    if credit.ticket is not None:
+        return is_same_ticket(credit.ticket, ticket)
+    if ticket.detected_at is None:  # nobody can have skipped a ticket that was not seen yet
+        return credit.kind is Credit.REFLECTED
+    return credit.earned_at >= ticket.detected_at
 
 
 def _spend(credit: GateCredit, opened: Gate, now: datetime, notes: Notes) -> Outcome:
@@ -206,9 +210,13 @@ def _resolve(gate: Gate, kind: Credit, now: datetime, notes: Notes) -> Outcome:
         ended = evolve(rested, status=GateStatus(kind.value), credit=None)
         return Outcome(ended, Decision(finished=finished, baseline_moves=True), notes)
     # What answers a cycle that the breaker let go ends that cycle, late, and no other.
-    if gate.status in (GateStatus.IDLE, GateStatus.ACTIVE) and not gate.broken_cycles:
+    is_first = gate.status in (GateStatus.IDLE, GateStatus.ACTIVE)
+    # After a cycle's end only for the ticket that is at work: its close is still to come.
+    if (is_first or gate.ticket is not None) and not gate.broken_cycles:
         notes.append((EventType.CREDIT_EARNED, {"kind": kind.value}))
         detected_at = gate.ticket.detected_at if gate.ticket is not None else None
-        credit = GateCredit(kind=kind, earned_at=max(now, detected_at or now))
+        only_for = None if is_first else gate.ticket
+        earned_at = max(now, detected_at or now)
+        credit = GateCredit(kind=kind, earned_at=earned_at, ticket=only_for)
         rested = evolve(rested, credit=credit)
     return Outcome(rested, Decision(baseline_moves=True), notes)

@@ -29,6 +29,8 @@ from grove_core.model.session import EventType, StopCount
 # The client overrides the ninth block in a row and then ends a headless run with an empty result.
 MOST_BLOCKS: Final = 6
 CYCLE_FACTOR: Final = 2
+# A new shell at each stop must not put the reflection off for ever.
+MOST_SHELL_DEFERRALS: Final = 3
 # An agent that never reflects must not make its session's state grow for ever.
 MOST_BROKEN_CYCLES: Final = 10
 
@@ -47,13 +49,19 @@ def stop(gate: Gate, event: StopRequested, now: datetime, policy: GatePolicy) ->
         seen, decision = stop_with_nothing_pending(seen, event.change, now, policy)
         if not seen.status.reflection_pending:
             return Outcome(seen, decision, _stop_notes(event, decision))
-    new_shell = any(shell not in gate.seen_shells for shell in shells)
     subagent = any(task.kind == SUBAGENT for task in event.background)
-    if event.plan_mode or new_shell or subagent:
-        reason = "plan mode" if event.plan_mode else "background work"
-        decision = Decision(verdict=Verdict.DEFER, reason=reason)
-        return Outcome(seen, decision, _stop_notes(event, decision))
+    if event.plan_mode or subagent:
+        return _defer(seen, event, "plan mode" if event.plan_mode else "background work")
+    new_shell, cycle = any(shell not in gate.seen_shells for shell in shells), seen.cycle
+    if new_shell and cycle is not None and cycle.shell_deferrals < MOST_SHELL_DEFERRALS:
+        counted = evolve(cycle, shell_deferrals=cycle.shell_deferrals + 1)
+        return _defer(evolve(seen, cycle=counted), event, "background work")
     return _stop_with_pending(seen, event, now, policy)
+
+
+def _defer(gate: Gate, event: StopRequested, reason: str) -> Outcome:
+    decision = Decision(verdict=Verdict.DEFER, reason=reason)
+    return Outcome(gate, decision, _stop_notes(event, decision))
 
 
 def _stop_with_pending(

@@ -145,7 +145,10 @@ def _open(project: "Project", call: HookInput) -> Session:
         )
         if resumed.baseline is None and baseline is not None:
             resumed = evolve(resumed, baseline=baseline, measurement=None)
-        events: list[GateEvent] = [TicketDetected(ticket=ticket)] if ticket is not None else []
+        # A to-do at work does not keep session mode from asking.
+        events: list[GateEvent] = []
+        if ticket is not None and not session.session_mode:
+            events.append(TicketDetected(ticket=ticket))
         start = trace_event(
             EventType.SESSION_START,
             project.now,

@@ -1,6 +1,5 @@
 """Tool calls: a close is noted before the call, which always proceeds, and confirmed after it."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -8,7 +7,7 @@ from attrs import evolve
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
 from grove_core.model.session import EventType, Session
-from grove_core.model.ticket import CloseIntent, TicketClose, ToolCall
+from grove_core.model.ticket import CloseIntent, Confirmation, ToolCall
 from grove_core.services.closes import ask_about, resolve, watched_words, worth_noting
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
@@ -47,9 +46,28 @@ def _announce(project: "Project", call: HookInput) -> Answer:
         if not closes or (session is not None and not worth_noting(closes, session)):
             return SILENCE
 
+    closed = tuple(
+        one
+        for one in closes
+        if not one.reopens and tickets.confirm(one, None, cwd=call.cwd) is Confirmation.YES
+    )
+
     def change(stored: Session) -> SessionUpdate:
         noted = worth_noting(closes, stored)
-        return _note(project, stored, tool, noted, call) if noted else SessionUpdate(session=stored)
+        if not noted:
+            return SessionUpdate(session=stored)
+        key = tool.use_id or f"{tool.name}:{'/'.join(sorted(str(one.ticket_id) for one in noted))}"
+        intent = CloseIntent(
+            key=key,
+            # What is written or run may be megabytes, and no one needs it again.
+            call=evolve(tool, input={}),
+            closes=tuple(noted),
+            recorded_at=project.now,
+            prompt_id=call.prompt_id or stored.prompt_id,
+            agent_id=call.agent_id,
+            already_closed=closed,
+        )
+        return _note(stored, intent)
 
     update_session(
         project,
@@ -60,36 +78,20 @@ def _announce(project: "Project", call: HookInput) -> Answer:
     return SILENCE
 
 
-def _note(
-    project: "Project",
-    session: Session,
-    tool: ToolCall,
-    closes: Sequence[TicketClose],
-    call: HookInput,
-) -> SessionUpdate:
+def _note(session: Session, intent: CloseIntent) -> SessionUpdate:
     """Add an intent, once per call; what an open intent announces already is not added again."""
-    key = tool.use_id or f"{tool.name}:{'/'.join(sorted(str(one.ticket_id) for one in closes))}"
-    if any(intent.key == key for intent in session.intents):
+    if any(one.key == intent.key for one in session.intents):
         return SessionUpdate(session=session)
-    intent = CloseIntent(
-        key=key,
-        # What is written or run may be megabytes, and no one needs it again.
-        call=evolve(tool, input={}),
-        closes=tuple(closes),
-        recorded_at=project.now,
-        prompt_id=call.prompt_id or session.prompt_id,
-        agent_id=call.agent_id,
-    )
     trace = [
         trace_event(
             EventType.TICKET_CLOSE_DETECTED,
-            project.now,
+            intent.recorded_at,
             effect="reopens" if one.reopens else None,
             system=one.system,
             ticket=one.ticket_id or "unknown",
-            call=key,
+            call=intent.key,
         )
-        for one in closes
+        for one in intent.closes
     ]
     return SessionUpdate(session=evolve(session, intents=(*session.intents, intent)), trace=trace)
 

@@ -81,12 +81,13 @@ def _note_prompt(project: "Project", call: HookInput) -> Session:
         return SessionUpdate(changed, trace=[noted, *trace])
 
     session, _ = update_session(project, new_session(project, call), change)
-    if session.baseline is not None or not session.session_mode:
+    if session.baseline is not None or not (session.session_mode or not session.environment):
         return session
-    # Git was too slow for it at the start; no work has been done yet.
-    from grove_core.services.session_mode import renew_baseline
+    # No start has seen it, or git was too slow then; no work has been done yet.
+    from grove_core.services.session_mode import renew_baseline, with_environment
 
-    return renew_baseline(project, session)
+    session = with_environment(project, session)
+    return renew_baseline(project, session) if session.session_mode else session
 
 
 def _goes_on(intent: CloseIntent) -> bool:

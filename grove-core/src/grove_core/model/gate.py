@@ -82,10 +82,11 @@ class Credit(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class GateCredit(Value):
-    """A credit and when it was earned."""
+    """A credit, when it was earned, and for which ticket alone, if for one."""
 
     kind: Credit
     earned_at: datetime
+    ticket: Ticket | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -108,6 +109,7 @@ class Cycle(Value):
     before: GateStatus
     before_ticket: Ticket | None = None
     unpaid_reported: bool = False
+    shell_deferrals: int = 0
 
 
 @frozen(kw_only=True, eq=False, repr=False)

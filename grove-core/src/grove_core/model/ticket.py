@@ -107,6 +107,8 @@ class CloseIntent(Value):
     prompt_id: str | None = None
     agent_id: str | None = None
     background_task_id: str | None = None
+    already_closed: tuple[TicketClose, ...] = ()
+    """Those of the closes whose tickets were closed before the call: of these it closes none."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import evolve
 
-from grove_core.model.gate import Gate, GateEvent, TicketClosed, TicketReopened
+from grove_core.model.gate import Gate, GateEvent, TicketClosed, TicketDetected, TicketReopened
 from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent, Confirmation, Ticket, TicketClose, ToolResult
 from grove_core.services.sessions import SessionUpdate, trace_event
@@ -81,8 +81,10 @@ def check_closes(
             stays = _stays_closed(close, intent)
             cwd = intent.call.cwd
             answer = tickets.confirm(close, result if stays else None, cwd=cwd)
-            counts = answer is Confirmation.YES or (
-                answer is Confirmation.UNKNOWN and unknown_counts and stays and close.certain
+            was_open = close not in intent.already_closed or _is_opened(close, intent)
+            counts = was_open and (
+                answer is Confirmation.YES
+                or (answer is Confirmation.UNKNOWN and unknown_counts and stays and close.certain)
             )
             checked.append(
                 CheckedClose(
@@ -91,7 +93,7 @@ def check_closes(
                     intent_key=intent.key,
                     counts=counts,
                     proven=answer is Confirmation.YES,
-                    why=f"confirmed {answer.value}",
+                    why=f"confirmed {answer.value}" if was_open else "it was closed before",
                 )
             )
     return checked
@@ -105,6 +107,14 @@ def _stays_closed(close: TicketClose, intent: CloseIntent) -> bool:
         if one.system == close.system and _may_be_same(one.ticket_id, close.ticket_id)
     ]
     return not same[-1].reopens
+
+
+def _is_opened(close: TicketClose, intent: CloseIntent) -> bool:
+    """Return whether a call opens a ticket that it closes."""
+    return any(
+        one.reopens and one.system == close.system and _may_be_same(one.ticket_id, close.ticket_id)
+        for one in intent.closes
+    )
 
 
 def _may_be_same(one: str | None, other: str | None) -> bool:
@@ -145,6 +155,14 @@ def reopened(
         if answer is Confirmation.NO or (answer is Confirmation.UNKNOWN and named):
             found.append(ticket)
     return found
+
+
+def at_work(project: "Project", session: Session) -> Sequence[GateEvent]:
+    """Tell which ticket is at work now: what is given ahead of its close counts for it."""
+    if session.gate.status.reflection_pending or session.session_mode:
+        return ()
+    ticket = project.tickets(session.cwd, session.id).current_ticket()
+    return () if ticket is None else [TicketDetected(ticket=ticket)]
 
 
 def ticket_key(system: str, ticket_id: str | None) -> str:

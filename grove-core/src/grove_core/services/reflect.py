@@ -36,6 +36,7 @@ from grove_core.reflection.pipeline import PassedCandidate, learning_from
 from grove_core.reflection.secrets import find_leak, without_secrets
 from grove_core.reflection.submission import Reference, Submission
 from grove_core.services.candidates import evaluate_candidates, gather_known
+from grove_core.services.closes import at_work
 from grove_core.services.curate import Curator
 from grove_core.services.feedback import correct, mark_used, unknown_ids
 from grove_core.services.result import Result
@@ -108,6 +109,7 @@ class _Work:
             unknown = ", ".join(self._sent.unknown_fields)
             self._warnings.append(f"ignored unknown fields: {unknown}")
         self._stored: list[_Stored] = []
+        self._detected = at_work(project, session)
 
     def evaluate(self) -> None:
         """Send the candidates through every stage."""
@@ -150,13 +152,20 @@ class _Work:
                 )
             )
 
+    def _is_counted(self, one: PassedCandidate) -> bool:
+        return one.learning_id in {each.learning_id for each in self._session.written}
+
     @property
-    def _taken(self) -> bool:
-        return bool(self._result.accepted or self._result.repeated)
+    def _counts(self) -> bool:
+        """Whether it holds what has not counted yet: the same submission pays once."""
+        return bool(self._result.accepted) or not all(map(self._is_counted, self._result.repeated))
 
     @property
     def _opens(self) -> bool:
-        return self._taken or self._sent.nothing_learned is not None
+        if self._counts or (self._sent.nothing_learned is not None and not self._result.repeated):
+            return True
+        # Sent again because its answer got lost, it has done what it could.
+        return bool(self._result.repeated) and not self._session.gate.status.reflection_pending
 
     @property
     def _is_new(self) -> bool:
@@ -190,7 +199,7 @@ class _Work:
     @cached_property
     def _skip(self) -> SkipDecision | None:
         """The decision, if it counts because it says that there is nothing to keep."""
-        if self._taken or self._sent.nothing_learned is None:
+        if self._sent.nothing_learned is None or self._result.accepted or self._result.repeated:
             return None
         return SkipDecision(
             reason=self._sent.nothing_learned,
@@ -214,9 +223,14 @@ class _Work:
             WrittenCandidate(fingerprint=one.fingerprint, learning_id=one.learning.id)
             for one in self._stored
         )
+        found = (
+            WrittenCandidate(fingerprint=fingerprint(one.candidate), learning_id=one.learning_id)
+            for one in self._result.repeated
+            if one.learning_id and not self._is_counted(one)
+        )
         changed = evolve(
             session,
-            written=(*session.written, *written),
+            written=(*session.written, *written, *found),
             ephemeral=(*session.ephemeral, *kept),
             last_rejections=() if self._opens else rejected,
             refused=() if self._opens else (*session.refused, *self._refused)[-_REFUSED_KEPT:],
@@ -227,14 +241,19 @@ class _Work:
             refused = trace_event(EventType.REFLECTION_REFUSED, now, rejected=len(rejected))
             return SessionUpdate(session=changed, trace=[refused])
         if self._skip is not None:
-            return SessionUpdate(session=changed, events=[SkipAccepted(decision=self._skip)])
+            skipped = SkipAccepted(decision=self._skip)
+            return SessionUpdate(session=changed, events=[*self._detected, skipped])
+        if not self._counts:
+            return SessionUpdate(session=changed)
         result = ReflectionResult(
             learning_ids=self._ids,
             rejected=rejected,
             candidates_produced=len(self._sent.candidates),
             completed_at=self._project.now,
         )
-        return SessionUpdate(session=changed, events=[ReflectionAccepted(result=result)])
+        return SessionUpdate(
+            session=changed, events=[*self._detected, ReflectionAccepted(result=result)]
+        )
 
     @property
     def _refused(self) -> Sequence[str]:
@@ -352,7 +371,9 @@ class _Work:
             lines.append("The gate is open.")
         else:
             end = "; the gate stays closed" if gate.status.reflection_pending else ""
-            document["error"] = f"no candidate was accepted{end}"
+            again = self._result.repeated and not self._result.rejected
+            why = "it has counted already, for an earlier close" if again else ""
+            document["error"] = f"{why or 'no candidate was accepted'}{end}"
             reasons.append(document["error"])
         return Result(
             document=document,

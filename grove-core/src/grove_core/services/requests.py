@@ -14,6 +14,7 @@ from grove_core.quotation import Foreign, shown_name
 from grove_core.reflection.schema import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import NO_REASON, Reference, is_reason
+from grove_core.services.closes import at_work
 from grove_core.services.feedback import mark_used, unknown_ids
 from grove_core.services.messages import name_of
 from grove_core.services.recall import work_at_hand
@@ -93,9 +94,11 @@ def skip(project: Project, session: Session, reason: str, decider: SkipDecider) 
         lines_changed=session.measurement.lines if session.measurement else None,
     )
 
+    detected = at_work(project, session)
+
     def change(stored: Session) -> SessionUpdate:
         rested = evolve(stored, last_rejections=(), refused=(), recovered_from=None)
-        return SessionUpdate(session=rested, events=[SkipAccepted(decision=decision)])
+        return SessionUpdate(session=rested, events=[*detected, SkipAccepted(decision=decision)])
 
     ticket_id = ticket_of(session.gate)
     was_pending = session.gate.status.reflection_pending or session.gate.broken_cycles

@@ -21,8 +21,10 @@ from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
 from grove_core.hosts import claude_code
 from grove_core.model.gate import SessionChange
 from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
+from grove_core.plugins.descriptors import EnabledWhen
 
 if TYPE_CHECKING:
+    from grove_core.plugins.descriptors import TicketProbe
     from grove_core.project import Project
 
 DIFF_SECONDS: Final = 5.0
@@ -50,10 +52,16 @@ def with_environment(project: "Project", session: Session, *, look: bool = False
     )
     return evolve(
         session,
-        session_mode=applies and active is not None and active.probe.per_session,
+        session_mode=applies and active is not None and _has_no_tickets(project, active.probe),
         ticket_marker=marker,
         environment=fingerprint(root, home, marker),
     )
+
+
+def _has_no_tickets(project: "Project", probe: "TicketProbe") -> bool:
+    """Return whether the active system leaves changes to session mode: to-dos are no tickets."""
+    is_on = project.config.ticketing.overrides.get(probe.name) is True
+    return probe.per_session or (probe.enabled_when is EnabledWhen.ACTIVE and not is_on)
 
 
 def ignored_paths(project: "Project") -> tuple[str, ...]:
