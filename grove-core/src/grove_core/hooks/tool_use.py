@@ -46,10 +46,12 @@ def _announce(project: "Project", call: HookInput) -> Answer:
         if not closes or (session is not None and not worth_noting(closes, session)):
             return SILENCE
 
+    lists = tickets.once_per_prompt()  # of these the state of the list is told, not a ticket's
     closed = tuple(
         one
         for one in closes
-        if not one.reopens and tickets.confirm(one, None, cwd=call.cwd) is Confirmation.YES
+        if not (one.reopens or one.system in lists)
+        and tickets.confirm(one, None, cwd=call.cwd) is Confirmation.YES
     )
 
     def change(stored: Session) -> SessionUpdate:
