@@ -224,7 +224,7 @@ class _Work:
             for one in self._stored
         )
         found = (
-            WrittenCandidate(fingerprint=fingerprint(one.candidate), learning_id=one.learning_id)
+            WrittenCandidate(fingerprint=one.fingerprint, learning_id=one.learning_id)
             for one in self._result.repeated
             if one.learning_id and not self._is_counted(one)
         )
