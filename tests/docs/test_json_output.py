@@ -85,7 +85,8 @@ def keys_of(value, known, prefix=""):
                     found |= keys_of(item, known, f"{key}[].")
         else:
             found.add(key)
-            if isinstance(child, dict):
+            # The value of a setting may be of any type, which its plugin says.
+            if isinstance(child, dict) and not key.startswith("settings[]."):
                 found |= keys_of(child, known, f"{key}.")
     return found
 
