@@ -12,9 +12,7 @@ from statistics_examples import rich_example
 
 from grove_backend_postgres.commands import migrate_document
 from grove_core.cli.schema import sections
-from grove_core.clock import now_utc
 from grove_core.codec import to_jsonable
-from grove_core.services.overview import begin_server
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
 
@@ -203,7 +201,6 @@ def printed(tmp_path_factory):
     found["grove tickets"] = [project.json("tickets")]
     project.ticket(1, "in_progress")
     project.hook("session-start", "monday")
-    begin_server(project.root.parent / "home" / ".grove" / "cache", "monday", "1.0", now_utc())
     project.close(1, "monday")
     project.hook("stop", "monday")
     found["grove sessions"] = [project.json("sessions")]

@@ -79,7 +79,7 @@ class Prefilter:
 
     def remove(self, session_id: str) -> None:
         """Remove a session's files."""
-        for suffix in ("", ".files", ".idle", ".late", ".stop", ".server"):
+        for suffix in ("", ".files", ".idle", ".late", ".stop"):
             with suppress(OSError):
                 (self._directory / f"{session_id}{suffix}").unlink(missing_ok=True)
 

@@ -104,8 +104,8 @@ def test_a_cleared_session_keeps_the_server_and_gets_its_own_reflection(shop):
     assert stops(transcript) == [0, 2, 0]
     (status,) = statuses(transcript)
     assert status["id"] == new
-    assert status["server"]["alive"]
-    assert status["server"]["by_command"] == 0
+    answered = shop.home / ".grove" / "cache" / "fast" / f"{new}.stop"
+    assert answered.read_bytes().startswith(b"server ")
     text = "".join(path.read_text() for path in (shop.root / ".grove").rglob("*.md"))
     assert f"session {new}" in text
 

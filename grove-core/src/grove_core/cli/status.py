@@ -16,7 +16,7 @@ from grove_core.project import Project
 from grove_core.quotation import quote_line
 from grove_core.report.text import fault_of
 from grove_core.services.messages import name_of
-from grove_core.services.overview import Overview, SessionServer, overview_of, server_of
+from grove_core.services.overview import Overview, overview_of
 from grove_core.services.packages import (
     blocked_plugins,
     describe_blocked,
@@ -107,7 +107,6 @@ def _document(project: Project, found: Overview) -> dict[str, Any]:
 def _session_document(session: Session, project: Project) -> dict[str, Any]:
     gate = session.gate
     return {
-        "server": server_of(project.paths.cache, session.id),
         "id": session.id,
         "gate": gate.status,
         "ticket": gate.ticket,
@@ -195,8 +194,6 @@ def _others(count: int, command: str) -> Iterator[_Row]:
 def _session_rows(sessions: Sequence[dict[str, Any]]) -> Iterator[_Row]:
     for session in sessions[:_MOST_NAMED]:
         yield "Session", _describe_session(session), ""
-        if session["server"] is not None:
-            yield "", _describe_server(session["server"]), "dim"
     if not sessions:
         yield "Session", "none is live here", ""
     yield from _others(len(sessions), "grove sessions")
@@ -244,14 +241,6 @@ def _describe_numbers(numbers: Statistics) -> str:
     if numbers.skips.total:
         parts.append(counted(numbers.skips.total, "skip"))
     return ", ".join(parts)
-
-
-def _describe_server(server: SessionServer) -> str:
-    hooks = counted(server.by_server, "hook")
-    if not server.alive:
-        return f"its server has ended after {hooks}; the client starts it for the next"
-    without = f", {counted(server.by_command, 'stop')} without it" if server.by_command else ""
-    return f"its server lives since {local_time(server.since)}, {hooks} answered{without}"
 
 
 def _describe_session(session: dict[str, Any]) -> str:

@@ -90,7 +90,6 @@ def _answer(event: str, data: bytes) -> int:
     _signal.setitimer(_signal.ITIMER_REAL, _LONGEST_SECONDS)
     if turn.is_answered:
         return 0
-    stops.count(home(), session_id, stops.COMMAND)
     code = _act(event, data)
     turn.end(answered=code != CRASH_EXIT_CODE)
     return code

@@ -86,19 +86,6 @@ def announce(home: str, session_id: str) -> None:
     os.close(file)
 
 
-def count(home: str, session_id: str, who: bytes) -> None:
-    """Count an answered hook in the server's record; without effect where there is none."""
-    path = os.path.join(home, FOLDER, session_id + ".server")
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
-        try:
-            os.write(descriptor, who[:1])
-        finally:
-            os.close(descriptor)
-    except OSError:
-        return
-
-
 def path_of(home: str, session_id: str) -> str:
     """Name a session's file."""
     return os.path.join(home, FOLDER, session_id + SUFFIX)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core import __version__
 from grove_core.clock import now_utc
 from grove_core.errors import StorageError
 from grove_core.hooks import dispatch, fast, stops
@@ -26,7 +25,6 @@ from grove_core.hosts.claude_hooks import (
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent
 from grove_core.identifiers import is_session_id
 from grove_core.project import Project, WarmCache
-from grove_core.services.overview import begin_server
 from grove_core.storage.paths import Paths, grove_home
 
 LimitFor = Callable[[Callable[[], None]], dispatch.TimeLimit]
@@ -104,8 +102,6 @@ class Hooks:
             given = SILENCE if turn.is_answered else answer(event)
             _give(given, send)
             turn.end(answered=not is_fault(given))
-        if home is not None:
-            stops.count(home, session_id, stops.SERVER)
 
     def _meet(self, session_id: str, event: HookEvent) -> str | None:
         """Say once that the session has a server; gives grove's own directory."""
@@ -119,7 +115,6 @@ class Hooks:
         home = os.fspath(paths.home)
         if session_id not in self._sessions:
             self._sessions.add(session_id)
-            begin_server(paths.cache, session_id, __version__, now_utc())
             # At a stop the command hook may have begun to answer already.
             if event is not HookEvent.STOP:
                 stops.announce(home, session_id)

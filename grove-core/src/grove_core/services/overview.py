@@ -1,7 +1,5 @@
 """A project's sessions and their servers: which live, what is pending, how it all stands."""
 
-import json
-import os
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from enum import Enum
@@ -10,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
-from grove_core.clock import format_instant, parse_instant
-from grove_core.errors import CodecError, SessionNotFoundError, StorageError
+from grove_core.errors import CodecError, SessionNotFoundError
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.hosts.claude_settings import registrations
 from grove_core.model.memory import Health
@@ -21,7 +18,6 @@ from grove_core.project import Project
 from grove_core.services.messages import name_of, past_reflection
 from grove_core.services.sessions import is_over
 from grove_core.services.storing import left_behind
-from grove_core.storage import files
 from grove_core.storage.pause import Pauses
 
 if TYPE_CHECKING:
@@ -153,56 +149,6 @@ def _known_here(project: Project) -> str:
     here = sessions_here(project)[:_MOST_NAMED]
     named = (f"{one.id}{' (ended)' if is_over(one, project) else ''}" for one in here)
     return f"known here: {', '.join(named)}" if here else _NONE_KNOWN
-
-
-# --- servers --------------------------------------------------------------------------------------
-
-
-@frozen(kw_only=True)
-class SessionServer:
-    """The server that answers a session's hooks, as it said of itself."""
-
-    process: int
-    since: datetime
-    version: str
-    alive: bool
-    by_server: int
-    by_command: int
-
-
-def begin_server(cache: Path, session_id: str, version: str, now: datetime) -> None:
-    """Note that this process gets a session's hooks; what was counted before stays."""
-    path = _server_file(cache, session_id)
-    line = {"process": os.getpid(), "since": format_instant(now), "version": version}
-    try:
-        counted = (files.read_bytes(path) or b"").partition(b"\n")[2]
-        files.make_directory(path.parent)
-        files.replace(path, json.dumps(line).encode() + b"\n" + counted)
-    except StorageError:
-        return
-
-
-def server_of(cache: Path, session_id: str) -> SessionServer | None:
-    """Read who answers a session's hooks; ``None`` where no server has got one."""
-    try:
-        content = files.read_bytes(_server_file(cache, session_id)) or b""
-        line, _, counted = content.partition(b"\n")
-        said = json.loads(line)
-        return SessionServer(
-            process=int(said["process"]),
-            since=parse_instant(said["since"]),
-            version=str(said["version"]),
-            alive=files.is_running(int(said["process"])),
-            # Written by ``hooks.stops.count``.
-            by_server=counted.count(b"s"),
-            by_command=counted.count(b"c"),
-        )
-    except (StorageError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _server_file(cache: Path, session_id: str) -> Path:
-    return cache / "fast" / f"{session_id}.server"
 
 
 # --- everything -----------------------------------------------------------------------------------
