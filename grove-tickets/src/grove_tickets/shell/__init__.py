@@ -1,12 +1,8 @@
 """What a shell command line would run, read from its text alone.
 
-``commands`` gives the simple commands that running a text would start, wrappers such as ``sudo``
-and ``bash -c`` taken off, each with its words, its variables and its directory. Nothing is run.
-
-What may run counts: both ways of a condition, the body of a loop, what stands behind ``||``; but
-not what ``true``, ``false``, an assignment, or ``!`` before those keep from running. What only the
-running shell knows stays unknown: values of most variables, output of most programs, input of
-``xargs``. Aliases, scripts in files and other machines' shells are not looked into. A line with an
+What may run counts, but not what the text itself rules out: behind ``false &&`` or ``exit``. What
+only the running shell knows stays unknown: values of most variables, output of most programs.
+Aliases, scripts in files and other machines' shells are not looked into. A line with an
 unterminated quote runs nothing, nor does what follows it.
 """
 
@@ -22,7 +18,7 @@ __all__ = ["Command", "commands"]
 
 @lru_cache(4)  # the systems of a project ask for the same text one after another
 def commands(text: str) -> tuple[Command, ...]:
-    """Read which simple commands a shell text would run."""
+    """Read which simple commands a shell text would run, wrappers such as ``sudo`` taken off."""
     walk = Walk()
     with suppress(TooMuchError):
         walk.run_text(text, Scope())

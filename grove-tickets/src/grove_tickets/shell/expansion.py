@@ -9,12 +9,8 @@ from grove_tickets.shell.limits import Budget
 from grove_tickets.shell.scope import Scope
 from grove_tickets.shell.syntax import Opaque, Output, Parameter, Part, Quoted, Script, Text, Word
 
-_BREAK: Final = "\0"
-"""Stands between words while they are expanded; no text of a shell holds it."""
-
-_QUOTE: Final = "\1"
-"""Stands in what was quoted, which makes a word even when it is empty."""
-
+_BREAK: Final = "\0"  # between words while they are expanded; no text of a shell holds it
+_QUOTE: Final = "\1"  # in what was quoted, which makes a word even when it is empty
 _UNKNOWNS: Final = re.compile(f"{UNKNOWN}+")
 _ESCAPE: Final = re.compile(r"\\([nt\\'\"])")
 _ODD_ESCAPE: Final = re.compile(r"\\(?:\\\\)*+[^nt\\'\"]")
@@ -100,10 +96,10 @@ def _values(name: str, scope: Scope) -> tuple[str, ...] | None:
     if not name.isdecimal():
         value = scope.variables.get(name)
         return None if value is None else (value,)
-    number = int(name)
-    if number == 0 or not all(map(is_known, positionals[:number])):
+    before = positionals[: int(name)]
+    if int(name) == 0 or not all(map(is_known, before)):
         return (UNKNOWN,)  # one that is unknown may stand for any number of them
-    return (positionals[number - 1],) if number <= len(positionals) else ("",)
+    return before[-1:] if len(before) == int(name) else ("",)
 
 
 def _split(text: str) -> str:

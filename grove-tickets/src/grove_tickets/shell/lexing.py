@@ -21,8 +21,6 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _VARIABLE: Final = re.compile(rf"\$({_NAME.pattern}|[0-9@*#?$!-])")
 _PARAMETER: Final = re.compile(rf"\$\{{({_NAME.pattern}|[0-9]+|[@*])(\}}|:-|:?=)")
 _CHARACTERS_OF_A_STEP: Final = 16
-
-
 _Found = TypeVar("_Found")
 
 

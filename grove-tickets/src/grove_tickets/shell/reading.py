@@ -50,7 +50,7 @@ class ScriptReader(WordReader):
         with suppress(ShellSyntaxError):
             self._skip_lines()
             while not self.at_end:
-                line = self._list(self._skip_blanks, _LINE_END)
+                line = self._list(lambda: self.take(_BLANKS), _LINE_END)
                 self._skip_lines()  # its here-documents stand there
                 yield from line
 
@@ -132,7 +132,7 @@ class ScriptReader(WordReader):
 
     def _compound(self) -> Node | None:
         if expression := self.arithmetic():
-            return syntax.Expanded((expression,))
+            return expression
         if self.starts("("):
             return syntax.Group(required(self.substitution().script), is_subshell=True)
         if function := _FUNCTION.match(self.text, self.position):
@@ -169,21 +169,16 @@ class ScriptReader(WordReader):
         with self.budget:
             condition = self._block("then")
             body = required(self.commands())
-            otherwise: Script = ()
             end = self.take(_CLOSING)
             if end == "elif":
-                otherwise = (self._if(),)
-            elif end != "fi":
-                required(end == "else")
-                otherwise = self._block("fi")
-            return syntax.Branches(condition, (body, otherwise))
+                return syntax.Branches(condition, (body, (self._if(),)))
+            required(end in {"else", "fi"})
+            return syntax.Branches(condition, (body, self._block("fi") if end == "else" else ()))
 
     def _for(self) -> Node:
         name, words = "", _WHO_KNOWS
-        first: Script = ()
-        if expression := self.arithmetic():
-            first = (syntax.Expanded((expression,)),)
-        else:
+        expression = self.arithmetic()
+        if expression is None:
             name = required(self.take(_NAME))
             self._skip_lines()
             words = self._words() if self.take(_IN) else (_ALL_POSITIONALS,)
@@ -191,7 +186,8 @@ class ScriptReader(WordReader):
         self.take(_SEMICOLON)
         self._skip_lines()
         required(self.take(_CLOSING) == "do")
-        return syntax.Loop((*first, *self._block("done")), name, words)
+        body = self._block("done")
+        return syntax.Loop((expression, *body) if expression else body, name, words)
 
     def _words(self) -> tuple[Word, ...]:
         words = []
@@ -202,7 +198,7 @@ class ScriptReader(WordReader):
         return tuple(words)
 
     def _case(self) -> Node:
-        parts = [*required(self.word())]
+        subject = required(self.word())
         self._skip_lines()
         required(self.take(_IN))
         ways = []
@@ -210,14 +206,13 @@ class ScriptReader(WordReader):
         while self.take(_CLOSING) != "esac":
             self.position += self.starts("(")
             while not self.starts(")"):
-                for word in required(self._words()):
-                    parts += word
+                required(self._words())
                 self.take(_PIPE)
             self.position += 1
             ways.append(self.commands())
             self.take(_CASE_END)
             self._skip_lines()
-        return syntax.Branches((syntax.Expanded(tuple(parts)),), tuple(ways))
+        return syntax.Branches((Opaque(subject),), tuple(ways))
 
     def _test(self) -> Node:
         parts: list[Part] = []
@@ -228,10 +223,7 @@ class ScriptReader(WordReader):
             parts += word
             self.position += not word
             self._skip_lines()
-        return syntax.Expanded(tuple(parts))
-
-    def _skip_blanks(self) -> None:
-        self.take(_BLANKS)
+        return Opaque(tuple(parts))
 
     def _skip_lines(self) -> None:
         """Go past blanks, comments and line breaks, and read the here-documents behind those."""
@@ -244,7 +236,6 @@ class ScriptReader(WordReader):
             self.take(_BLANKS)
 
     def _read_heredoc(self, redirection: Redirection, raw: str) -> None:
-        """Read the body of a here-document, which begins here."""
         delimiter = re.sub(r"""['"\\]""", "", raw)
         tabs = r"\t*" if redirection.operator == "<<-" else ""
         # `$(cat <<E`: the parenthesis may follow the last line's delimiter.

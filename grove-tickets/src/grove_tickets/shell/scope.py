@@ -17,17 +17,14 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @define(eq=False)
 class Scope:
-    """What a shell knows at one point of the text.
-
-    The status is that of the last command: success, failure, or ``None`` where no one knows it.
-    """
+    """What a shell knows at one point of the text."""
 
     variables: dict[str, str] = field(factory=dict)
     functions: dict[str, Node] = field(factory=dict)
     positionals: tuple[str, ...] | None = None
     directory: str = ""
     stdin: str | None = None
-    status: bool | None = True
+    status: bool | None = True  # of the last command: success, failure, unknown
     endings: frozenset[str] = frozenset({"exit"})
     ended_by: str = ""
     calls: int = 0
@@ -67,19 +64,16 @@ class Scope:
 
 def declare(how: str, words: Sequence[str], scope: Scope) -> None:
     """Note what ``export``, ``declare`` and ``local`` say of variables."""
-    flags = {word for word in words if word.startswith("-")}
     for word in words:
         name, equals, value = word.partition("=")
-        # Other flags make numbers or lists of values.
-        if equals and flags <= {"-x", "-r", "-g"}:
+        if equals:
             scope.assign(name, value)
-        elif equals or how not in {"export", "readonly"}:
+        elif how not in {"export", "readonly"}:
             _forget((word,), scope)
 
 
 def _cd(words: tuple[str, ...], scope: Scope) -> None:
-    targets = [word for word in words if word not in {"-P", "-L", "-e", "--"}]
-    target = targets[0] if targets else "~"
+    target = next((word for word in words if word not in {"-P", "-L", "-e", "--"}), "~")
     scope.enter(UNKNOWN if target == "-" or target.startswith("+") else target)
 
 

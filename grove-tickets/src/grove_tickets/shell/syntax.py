@@ -34,7 +34,7 @@ class Output:
 
 @frozen
 class Opaque:
-    """An expansion whose value is not worked out, and the variables that it may assign."""
+    """What is expanded, but not worked out, such as a test; and the variables it may assign."""
 
     parts: "Word"
     names: tuple[str, ...] = ()
@@ -59,13 +59,6 @@ class Simple:
 
     words: tuple[Word, ...]
     redirections: tuple[Redirection, ...]
-
-
-@frozen(eq=False)
-class Expanded:
-    """Words that are expanded without being a command: of ``case``, ``[[ … ]]``, ``(( … ))``."""
-
-    words: Word
 
 
 @frozen(eq=False)
@@ -119,5 +112,5 @@ class Function:
     body: "Node"
 
 
-Node = Simple | Expanded | Group | Pipeline | Chain | Branches | Loop | Function
+Node = Simple | Opaque | Group | Pipeline | Chain | Branches | Loop | Function
 Script = tuple[Node, ...]

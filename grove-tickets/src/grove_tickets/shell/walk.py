@@ -1,8 +1,4 @@
-"""Follows what a shell would run of a text.
-
-What may run counts as running: both ways of a condition, the body of a loop. Behind it, the
-variables that it has changed are not known any more.
-"""
+"""Follows what a shell would run of a text; behind what may run, what it changes is unknown."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +18,6 @@ from grove_tickets.shell.syntax import Node, Redirection, Script, Text, Word
 from grove_tickets.shell.wrappers import Inner, printed, program_of, unwrap
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)((?:\[[^]]*\])?\+?)=(.*)", re.DOTALL)
-_IN_THIS_SHELL: Final = frozenset({"command", "builtin"})
 _LOOP: Final = frozenset({"break", "continue"})
 _MAX_ROUNDS: Final = 100
 _MAX_CALLS: Final = 5  # of functions within functions
@@ -44,10 +39,7 @@ class Command:
 
 
 class Walk:
-    """Follows shell texts and collects the commands that would run.
-
-    What follows commands returns what they print, or ``None`` where the text does not tell it.
-    """
+    """Collects the commands that would run; its methods return what is printed, if it is known."""
 
     def __init__(self) -> None:
         self.found: list[Command] = []
@@ -85,8 +77,8 @@ class Walk:
                 self._branches(node, scope)
             case syntax.Loop():
                 self._loop(node, scope)
-            case syntax.Expanded(words):
-                self._expander.text(words, scope)
+            case syntax.Opaque():
+                self._expander.text((node,), scope)
                 scope.status = None
                 output = ""
             case syntax.Function(name, body):
@@ -124,12 +116,11 @@ class Walk:
         return None if writes else output
 
     def _pipeline(self, stages: Script, scope: Scope) -> str | None:
-        output = scope.stdin
+        inner, output = scope, scope.stdin
         for stage in stages:
             inner = self._subshell(scope, output)
             output = self._sequence((stage,), inner)
-            status = inner.status
-        scope.status = status
+        scope.status = inner.status
         return output
 
     def _chain(self, chain: syntax.Chain, scope: Scope) -> None:
@@ -168,27 +159,20 @@ class Walk:
         """Follow a loop: round by round where the text tells all of its words."""
         values = self._expander.fields(loop.words, scope)
         if len(values) > _MAX_ROUNDS or not all(map(is_known, values)):
-            values = [UNKNOWN]
+            values = [UNKNOWN, UNKNOWN]  # further rounds meet what the first one has changed
+        count = len(self.found)
         for value in values:
-            count = len(self.found)
-            end = self._round(loop, value, scope)
-            if value == UNKNOWN and end.changed:
-                # Further rounds meet what the first one has changed.
+            if value == UNKNOWN:
                 del self.found[count:]
-                end = self._round(loop, value, scope)
+            end = self._copy(scope)
+            end.variables[loop.name] = value
+            end.endings |= _LOOP
+            self._sequence(loop.body, end)
+            scope.meet(end)
             if end.ended_by not in {"", "continue"}:
                 break
         scope.status = None
-        if loop.name:
-            scope.forget({loop.name})
-
-    def _round(self, loop: syntax.Loop, value: str, scope: Scope) -> Scope:
-        end = self._copy(scope)
-        end.variables[loop.name] = value
-        end.endings |= _LOOP
-        self._sequence(loop.body, end)
-        scope.meet(end)
-        return end
+        scope.forget({loop.name})
 
     def _simple(self, command: syntax.Simple, scope: Scope) -> str | None:
         scope.status = True  # of assignments, unless there is a substitution
@@ -229,10 +213,10 @@ class Walk:
             inner = unwrap(command.words, command.stdin)
             if inner is None:
                 return self._record(command, scope)
-            outputs = [self._follow(one, command, scope) for one in inner]
-            if name == "exec" and inner:
+            output = self._follow(inner, command, scope)
+            if name == "exec" and inner.words:
                 scope.ended_by = "exit"
-            return outputs[0] if len(outputs) == 1 else None
+            return output
 
     def _record(self, command: Command, scope: Scope) -> str | None:
         self._budget.spend(4 + len(scope.variables) // 4)
@@ -249,21 +233,19 @@ class Walk:
         end.positionals, end.stdin = command.words[1:], command.stdin
         end.endings = frozenset({"exit", "return"})
         end.variables |= command.environment
-        if end.calls > _MAX_CALLS:
-            return None
-        output = self._sequence((scope.functions[command.words[0]],), end)
+        body = (scope.functions[command.words[0]],)
+        output = None if end.calls > _MAX_CALLS else self._sequence(body, end)
         end.positionals = scope.positionals
         scope.meet(end)
         return output
 
     def _follow(self, inner: Inner, command: Command, scope: Scope) -> str | None:
-        """Follow what a wrapper runs."""
         environment = {**command.environment, **inner.environment}
         output = None
         if inner.words:
             wrapped = evolve(command, words=inner.words, environment=environment)
             # `sudo cd x` changes nothing here.
-            inside = scope if command.words[0] in _IN_THIS_SHELL else self._copy(scope)
+            inside = scope if command.words[0] in {"command", "builtin"} else self._copy(scope)
             output = self._run(wrapped, inside, is_wrapped=True)
             scope.status = inside.status
         elif inner.script is not None:

@@ -14,26 +14,18 @@ from grove_tickets.arguments import UNKNOWN, is_known, parse
 from grove_tickets.shell.expansion import unescaped
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
-_STANDARD_INPUT: Final = frozenset({"/dev/stdin", "/dev/fd/0"})
 _ECHO_FLAGS: Final = re.compile(r"-[neE]+")
-_EXIT_SIGNALS: Final = frozenset({"EXIT", "0", "SIGEXIT"})
-_XARGS_VALUED: Final = frozenset(
-    "-I -n -P -L -s -d -E -a --max-args --max-procs --max-lines --delimiter --arg-file".split()
-)
 
 
 @frozen(kw_only=True)
 class Inner:
-    """A command that a wrapper runs: words, or a script for a shell."""
+    """A command that a wrapper runs: words, or a script for a shell; or nothing."""
 
     words: tuple[str, ...] = ()
     script: str | None = None
     same_shell: bool = False
     arguments: tuple[str, ...] | None = ()
     environment: Mapping[str, str] = field(factory=dict)
-
-
-_Inner = tuple[Inner, ...]
 
 
 @frozen(kw_only=True)
@@ -54,7 +46,7 @@ def program_of(word: str) -> str:
     return word.rsplit("/", 1)[-1]
 
 
-def unwrap(words: tuple[str, ...], stdin: str | None) -> _Inner | None:
+def unwrap(words: tuple[str, ...], stdin: str | None) -> Inner | None:
     """Take a wrapping program off a command."""
     name, rest = program_of(words[0]), words[1:]
     if name == "command" and rest[:1] in {("-v",), ("-V",)}:
@@ -82,11 +74,11 @@ def _wrappers() -> Mapping[str, list[_Wrapper]]:
     return table
 
 
-def _unwrapped(wrapper: _Wrapper, words: tuple[str, ...]) -> _Inner:
+def _unwrapped(wrapper: _Wrapper, words: tuple[str, ...]) -> Inner:
     arguments = parse(words, wrapper.valued.split(), interspersed=False)
     script = arguments.value(*wrapper.scripts.split())
     if script is not None:
-        return (Inner(script=script),)
+        return Inner(script=script)
     rest = arguments.positionals[wrapper.skip :]
     if wrapper.behind:
         marks = [place for place, word in enumerate(words) if word in wrapper.behind.split()]
@@ -98,65 +90,53 @@ def _unwrapped(wrapper: _Wrapper, words: tuple[str, ...]) -> _Inner:
     while rest and (match := _ASSIGNMENT.fullmatch(rest[0])):
         environment[match[1]] = match[2]
         rest = rest[1:]
-    return (Inner(words=rest, environment=environment),) if rest else ()
+    return Inner(words=rest, environment=environment)
 
 
-def _xargs(words: tuple[str, ...], _stdin: str | None) -> _Inner:
+def _xargs(words: tuple[str, ...], _stdin: str | None) -> Inner:
     """Put something unknown into the command, at its end if it does not say where."""
-    arguments = parse(words, _XARGS_VALUED, interspersed=False)
+    valued = "-I -n -P -L -s -d -E -a --max-args --max-procs --delimiter --arg-file".split()
+    arguments = parse(words, valued, interspersed=False)
     place = arguments.value("-I", "--replace", "-i") or "{}"
     filled = tuple(word.replace(place, UNKNOWN) for word in arguments.positionals)
-    return _program(filled if filled != arguments.positionals else (*filled, UNKNOWN))
+    return Inner(words=filled if filled != arguments.positionals else (*filled, UNKNOWN))
 
 
-def _program(words: tuple[str, ...]) -> _Inner:
-    return (Inner(words=words),) if words else ()
+def _find(words: tuple[str, ...], _stdin: str | None) -> Inner:
+    rest = [*dropwhile(lambda one: one not in {"-exec", "-execdir"}, words)][1:]
+    command = takewhile(lambda one: one not in {";", "+"}, rest)
+    return Inner(words=tuple(one.replace("{}", UNKNOWN) for one in command))
 
 
-def _find(words: tuple[str, ...], _stdin: str | None) -> _Inner:
-    found: list[Inner] = []
-    for place, word in enumerate(words, start=1):
-        if word in {"-exec", "-execdir"}:
-            command = takewhile(lambda one: one not in {";", "+"}, words[place:])
-            found += _program(tuple(one.replace("{}", UNKNOWN) for one in command))
-    return tuple(found)
-
-
-def _shell(words: tuple[str, ...], stdin: str | None) -> _Inner:
+def _shell(words: tuple[str, ...], stdin: str | None) -> Inner:
     arguments = parse(words, {"-o", "-O", "--rcfile", "--init-file"}, interspersed=False)
     rest = arguments.positionals
     if arguments.has("-n"):
-        return ()
+        return Inner()
     if arguments.has("-c"):
         # A name that is unknown may stand for any number of words.
         values = None if UNKNOWN in rest[1:2] else rest[2:]
-        return (Inner(script=rest[0], arguments=values),) if rest else ()
+        return Inner(script="".join(rest[:1]), arguments=values)
     if not rest or arguments.has("-s"):
-        return (Inner(script=stdin, arguments=rest),)
+        return Inner(script=stdin, arguments=rest)
     # It runs a file, whose text is not here: the file counts as the program.
-    return _program(rest) if is_known(rest[0]) else ()
+    return Inner(words=rest if is_known(rest[0]) else ())
 
 
-def _eval(words: tuple[str, ...], _stdin: str | None) -> _Inner:
-    return (Inner(script=" ".join(words[words[:1] == ("--",) :]), same_shell=True),)
+def _source(words: tuple[str, ...], stdin: str | None) -> Inner:
+    if words and words[0] in {"/dev/stdin", "/dev/fd/0"}:
+        return Inner(script=stdin, same_shell=True)
+    return Inner(words=words if words and is_known(words[0]) else (), same_shell=True)
 
 
-def _source(words: tuple[str, ...], stdin: str | None) -> _Inner:
-    if not words or not is_known(words[0]):
-        return (Inner(same_shell=True),)
-    if words[0] in _STANDARD_INPUT:
-        return (Inner(script=stdin, same_shell=True),)
-    return (Inner(words=words, same_shell=True),)
-
-
-def _trap(words: tuple[str, ...], _stdin: str | None) -> _Inner:
+def _trap(words: tuple[str, ...], _stdin: str | None) -> Inner:
     """Take what runs when the shell ends, with whatever variables it has then."""
-    runs = not _EXIT_SIGNALS.isdisjoint(words[1:]) and words[0] != "-"
-    return (Inner(script=words[0]),) if runs else ()
+    runs = bool({"EXIT", "0", "SIGEXIT"}.intersection(words[1:])) and words[0] != "-"
+    return Inner(script=words[0] if runs else None)
 
 
-_HANDLERS: Final[Mapping[str, Callable[[tuple[str, ...], str | None], _Inner]]] = {
-    "eval": _eval,
+_HANDLERS: Final[Mapping[str, Callable[[tuple[str, ...], str | None], Inner]]] = {
+    "eval": lambda words, _stdin: Inner(script=" ".join(words), same_shell=True),
     "trap": _trap,
     **dict.fromkeys((".", "source"), _source),
     "xargs": _xargs,
@@ -190,5 +170,4 @@ def _echoed(words: list[str]) -> str:
 
 def _formatted(layout: str, words: list[str]) -> str | None:
     is_plain = "%" not in layout.replace("%s", "") and layout.count("%s") == len(words)
-    # An unknown word may be several.
     return layout % tuple(words) if is_plain and all(map(is_known, (layout, *words))) else None
