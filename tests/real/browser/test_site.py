@@ -16,7 +16,7 @@ PAGES = [
     "index.html",
     "tutorial/first-learning.html",
     "reference/commands.html",
-    "reference/commands.html",
+    "explanation/compare.html",
     "dev/architecture.html",
 ]
 
@@ -103,3 +103,29 @@ def test_the_search_finds_a_word_without_a_network(browser, address, folder, pla
     assert any("first-learning.html" in link for link in found), found
     assert browser.complaints() == []
     assert foreign(browser, base) == []
+
+
+ASKED = {
+    "dirty tree": "how-to/troubleshooting.html",
+    "merge conflict": "how-to/troubleshooting.html",
+    "windows": "how-to/troubleshooting.html",
+    "turn off": "how-to/switch-it-off.html",
+    "token cost": "how-to/read-the-numbers.html",
+    "edit a learning": "how-to/curate-learnings.html",
+    "why did my agent stop": "how-to/why-did-my-agent-stop.html",
+    "uninstall": "how-to/install.html",
+    "rules file": "explanation/compare.html",
+}
+
+
+def test_the_search_answers_what_people_ask(browser, address):
+    missed = {}
+    for words, page in ASKED.items():
+        browser.visit(f"{address}/index.html", width=1280)
+        pages = [
+            link.split("#")[0].split("?")[0] for link in browser.evaluate(f"{SEARCH}({words!r})")
+        ]
+        best = list(dict.fromkeys(pages))[:4]
+        if not any(link.endswith(page) for link in best):
+            missed[words] = best
+    assert missed == {}
