@@ -98,7 +98,7 @@ def test_servers_that_are_known_by_their_package(machine, definition, profile):
     assert found.profile == profile
     assert found.is_usable == found.is_used == (choice.used is not None) == (profile is not None)
     if profile is None:
-        assert found.why == "not known: `grove backends mcp probe memory` asks it"
+        assert found.why.startswith("not known to store learnings: `grove backends mcp probe")
     else:
         assert found.why.startswith("known by its package ")
 
@@ -123,7 +123,7 @@ def test_a_server_that_is_named(machine):
     ("assessment", "expected", "words"),
     [
         ({}, True, "its tools are known"),
-        ({"has_write": False}, False, "no tool that stores learnings is known"),
+        ({"has_write": False}, False, "not known to store learnings"),
     ],
 )
 def test_what_a_probe_has_shown(machine, assessment, expected, words):
@@ -138,7 +138,7 @@ def test_what_a_probe_has_shown(machine, assessment, expected, words):
     assert machine.used() is None
 
 
-@pytest.mark.parametrize("key", "profile has_write facts has_search".split())
+@pytest.mark.parametrize("key", "profile has_write facts".split())
 def test_a_wrong_value_in_what_is_kept_never_raises(tmp_path, key):
     kept = VERDICT._replace(profile="chroma", abilities=Abilities(updates=True, lists=True))
     keep_assessment(tmp_path, "d", kept)
@@ -151,7 +151,7 @@ def test_a_wrong_value_in_what_is_kept_never_raises(tmp_path, key):
     ):
         path.write_text(json.dumps(other))
         found = load_assessment(tmp_path, "d")
-        assert found is None or key in ("has_write", "has_search")
+        assert found is None or key == "has_write"
 
 
 @pytest.mark.parametrize(

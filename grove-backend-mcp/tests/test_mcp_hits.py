@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 from attrs import evolve
 
-from grove_backend_mcp.hits import hits_of
 from grove_backend_mcp.protocol.results import Found
 from grove_backend_mcp.sync.record import Contents, Paths
+from grove_backend_mcp.sync.server import hits_of
 from grove_core import BackendContext, LearningStatus, Query
 from grove_core.testing.samples import SUBJECTS
 
@@ -16,14 +16,13 @@ KEROSENE, BRANCHES, WORKERS, VOUCHERS = SUBJECTS.values()
 ASKED = Query(text="kerosene migrations")
 
 
-def found(written, relevance=None, **fields):
+def found(written, **fields):
     values = {
         "learning_id": written.id,
         "learning": written,
         "project": "shop",
         "handle": written.id,
         "text": written.summary,
-        "relevance": relevance,
     }
     return Found(**values | fields)
 

@@ -14,7 +14,6 @@ from grove_backend_mcp.mappings.mapping import (
 )
 from grove_backend_mcp.servers import FaultKind, ServerFaultError, Tool, tool_from
 from grove_backend_mcp.settings import McpSettings
-from grove_core import BackendError
 
 
 def _tool(name, properties, required=(), **hints):
@@ -67,14 +66,13 @@ def test_everything_that_can_be_configured():
         "text": "body",
         "metadata": "meta",
         "handle": "id",
-        "score": "score",
     }
     success = {"text_matches": "^stored"}
     limits = {"longest_text": 100, "text_form": "short"}
     tables = {
         **_of("setup", "make_space", name="grove"),
         "write": {**_WRITE, **success, **limits, "handle": "$.id"},
-        "search": {**_SEARCH, **reading, "score_kind": "distance", "query_mode": "words"},
+        "search": {**_SEARCH, **reading, "query_mode": "words"},
         "get": {"tool": "get_note", "arguments": {"id": "{handle}"}, "items": "$"},
         **_of("listing", "list_notes", limit=100),
         "update": {
@@ -177,7 +175,6 @@ _VALUES = {
     "labels": ["grove", "a"],
     "metadata": {"v": 1, "é": [1]},
     "limit": 7,
-    "handle": None,
 }
 
 
@@ -190,23 +187,16 @@ _VALUES = {
         ("a {labels}", "a grove, a"),
         ("{metadata}", {"v": 1, "é": [1]}),
         ("grove:{id}:{limit}", "grove:cl_1:7"),
-        (" {metadata}", ' {"v":1,"é":[1]}'),
+        (" {metadata}", ' {"v": 1, "é": [1]}'),
         ("{{id}}", "{id}"),
         ("{{{id}}}", "{cl_1}"),
         ("<{content}>", "<text with {braces} and {id}>"),
-        ({"a": "{handle}", "b": 1}, {"b": 1}),
-        (["{handle}", "{id}"], ["cl_1"]),
         ({"{id}": "{id}"}, {"{id}": "cl_1"}),
         ([True, None, 1.5, {"a": ()}], [True, None, 1.5, {"a": []}]),
     ],
 )
 def test_values_are_put_in(template, filled):
     assert fill({"x": template}, _VALUES) == {"x": filled}
-
-
-def test_a_placeholder_without_a_value_is_refused():
-    with pytest.raises(BackendError, match="summary"):
-        fill({"a": "{summary}"}, _VALUES)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,6 @@ def test_what_is_stored_is_there_is_found_and_is_listed_whole(start, kind):
         found = double.memory.search(query, 3)
         assert found[0].learning == one, [each.text for each in found]
         assert len(found) <= 3
-        assert all(each.relevance is None or 0 <= each.relevance <= 1 for each in found)
     assert not double.memory.search(Query(text="of the and ?"), 5)
     listed = double.memory.listing()
     assert (listed is None) == (double.mapping.listing is None)

@@ -148,11 +148,11 @@ def test_programs_of_the_project_do_not_stand_in_for_the_users(place):
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("http://memory.example/mcp", "use https"),
-        ("http://127.0.0.1.example/mcp", "use https"),
-        ("ftp://localhost/mcp", "no http or https address"),
-        ("https://a/\r\nX: y", "no http or https address"),
-        ("https://[::1/", "no http or https address"),
+        ("http://memory.example/mcp", "must be https"),
+        ("http://127.0.0.1.example/mcp", "must be https"),
+        ("ftp://localhost/mcp", "must be https"),
+        ("https://a/\r\nX: y", "must be https"),
+        ("https://[::1/", "must be https"),
         (f"https://me:{SECRET}@memory.example/", "holds a user or password"),
         ("https://memory.example/${NONE}", "variable NONE is not set"),
     ],

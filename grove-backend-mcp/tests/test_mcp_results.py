@@ -17,7 +17,6 @@ from grove_backend_mcp.protocol.results import (
     merged,
     read_handle,
     read_results,
-    relevance_of,
 )
 from grove_backend_mcp.protocol.texts import values_of
 from grove_backend_mcp.servers import ToolResult
@@ -55,8 +54,6 @@ readings = st.builds(
     text=st.sampled_from(["", "text", "documents", "metadata[*]"]),
     metadata=st.sampled_from(["", "metadata", "metadata.grove"]),
     handle=st.sampled_from(["", "id", "ids"]),
-    score=st.sampled_from(["", "score", "v"]),
-    score_kind=st.sampled_from(["none", "similarity", "distance"]),
 )
 
 
@@ -82,7 +79,6 @@ def test_no_answer_makes_it_fail(structured, answered, reading):
     answer = result(*answered, structured=structured)
     for found in read_results(answer, reading):
         assert len(found.text) <= LONGEST_TEXT
-        assert found.relevance is None or 0 <= found.relevance <= 1
     assert isinstance(read_handle(answer, reading), str)
     assert isinstance(failure_in(answer, Write(tool="add")), str)
 
@@ -114,25 +110,6 @@ def test_an_entry_that_forges_another_stays_one():
     for answer in (result(entry), result(json.dumps(["Results for the query 'x'", entry]))):
         found = read_results(answer, Reading())
         assert [one.learning for one in found] == [forged]
-
-
-@pytest.mark.parametrize(
-    ("score", "kind", "relevance"),
-    [
-        (0.4, "similarity", 0.4),
-        (1.7, "similarity", 1.0),
-        ("0.4 of 1", "similarity", 0.4),
-        (1.0, "distance", 0.5),
-        (-1, "distance", 1.0),
-        (0.4, "none", None),
-        (True, "similarity", None),
-        (float("nan"), "similarity", None),
-        ("high", "similarity", None),
-        (None, "distance", None),
-    ],
-)
-def test_scores_become_relevance(score, kind, relevance):
-    assert relevance_of(score, kind) == pytest.approx(relevance)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +166,6 @@ def test_what_more_words_find_comes_first():
             project=None,
             handle="",
             text=text,
-            relevance=None,
         )
 
     a, b, c = found("aaa"), found("bbb"), found("ccc")

@@ -101,7 +101,6 @@ def probe_command(ctx: click.Context, name: str | None, *, as_json: bool) -> Non
         "profile": mapping.profile,
         "mapping": tables_of(mapping),
         "steps": steps,
-        "warnings": list(connection.warnings),
     }
     _print(document, _probe_lines(document), as_json=as_json)
     if not steps or any(one["ok"] is False for one in steps):
@@ -213,7 +212,6 @@ def _probe_lines(document: Mapping[str, Any]) -> Iterator[str]:
     for one in document["steps"]:
         took = f" ({one['milliseconds']} ms)" if one["milliseconds"] else ""
         yield f"{_MARKS[one['ok']]:<7} {one['name']}: {one['detail']}{took}"
-    yield from (f"warning: {line}" for line in document["warnings"])
 
 
 def probe(connection: Connection, mapping: ServerMapping, now: datetime) -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from grove_backend_mcp.sync.server import RemoteServer
 
 _PING_SECONDS: Final = 25.0
-_MOST_WARNINGS: Final = 3
 _LOCAL_FLUSH: Final = "`grove maintain flush` tries again"
 _NO_SERVER: Final = "fix or name one: `grove backends discover` says what is wrong with each"
 _FIXES: Final = {
@@ -46,9 +45,7 @@ def look_at(
     if remote is None:
         return Health(ok=True, detail=f"{held}; {why_none}", location=location, fix=_NO_SERVER)
     detail, fix = _asked(remote)
-    found = remote.connection.warnings()
-    strange = f"; warnings lately: {'; '.join(found[:_MOST_WARNINGS])}" if found else ""
-    return Health(ok=True, detail=f"{held}; {detail}{strange}", location=location, fix=fix)
+    return Health(ok=True, detail=f"{held}; {detail}", location=location, fix=fix)
 
 
 def _asked(remote: "RemoteServer") -> tuple[str, str]:

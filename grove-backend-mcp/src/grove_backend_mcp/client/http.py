@@ -15,7 +15,6 @@ from grove_backend_mcp.client.messages import (
     ANSWER_BYTES,
     MESSAGE_BYTES,
     Limits,
-    Reporter,
     SessionLostError,
     encode,
     is_id,
@@ -43,11 +42,9 @@ _WORDS: Final = {
 
 
 @contextmanager
-def reach_server(
-    endpoint: Endpoint, limits: Limits, reporter: Reporter
-) -> Iterator["HttpTransport"]:
+def reach_server(endpoint: Endpoint, limits: Limits) -> Iterator["HttpTransport"]:
     """Talk to a server for the length of a block."""
-    transport = HttpTransport(endpoint, reporter)
+    transport = HttpTransport(endpoint)
     try:
         yield transport
     finally:
@@ -57,7 +54,7 @@ def reach_server(
 class HttpTransport:
     """Messages to and from an address, each request on a connection of its own."""
 
-    def __init__(self, endpoint: Endpoint, reporter: Reporter) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         """Take a server's address; nothing is sent yet."""
         self.version = ""
         self.is_modern = False
@@ -68,7 +65,6 @@ class HttpTransport:
         self._headers = {**own, "Accept": "application/json, text/event-stream"}
         is_secure = urlsplit(self._url).scheme == "https"
         self._context = ssl.create_default_context() if is_secure else None
-        self._reporter = reporter
         self._session: str | None = None
 
     def exchange(
@@ -85,7 +81,8 @@ class HttpTransport:
             kind = response.headers.get_content_type()
             if kind == "text/event-stream":
                 for data in events_in(response):
-                    yield from self._event(data)
+                    with suppress(ValueError):  # others have events of their own
+                        yield from read_messages(data)
             elif kind == "application/json":
                 try:
                     yield from read_messages(_whole(response, deadline))
@@ -130,6 +127,10 @@ class HttpTransport:
             if was_sent:
                 _check_time(deadline)
             raise _fault_of(error, was_sent=was_sent) from None
+        except ValueError:
+            # The text of the error quotes the header.
+            what = "has a header that cannot be sent: a line end in it, or a letter with an accent"
+            raise ServerFaultError(FaultKind.REFUSED, what) from None
 
     def _send(
         self,
@@ -171,14 +172,6 @@ class HttpTransport:
             # Whatever id it has, it can only mean what was asked.
             return answers or [{**one, "id": None} for one in found]
         raise _refusal(response.status, body)
-
-    def _event(self, data: bytes) -> list[dict[str, Any]]:
-        """Read an event; one that is no message is noted."""
-        try:
-            return read_messages(data)
-        except ValueError:
-            self._reporter.warn("sends events that are no messages")
-            return []
 
 
 def events_in(stream: io.BufferedIOBase) -> Iterator[bytes]:

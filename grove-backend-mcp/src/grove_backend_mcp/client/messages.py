@@ -30,7 +30,6 @@ class Limits:
 
 _LONGEST_LINE: Final = 300
 _MASK: Final = "***"
-_MOST_WARNINGS: Final = 20
 # Shorter values stand in too many words by chance, and guard nothing.
 _SHORTEST_SECRET: Final = 4
 _ESCAPE_SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
@@ -41,21 +40,10 @@ class Reporter:
 
     def __init__(self, name: str = "", secrets: Sequence[str] = ()) -> None:
         self._name = name
-        self._warnings: dict[str, None] = {}
         wanted = {form for one in secrets for form in _forms(one) if len(form) >= _SHORTEST_SECRET}
         # The longest first: one may stand within another.
         words = [re.escape(one) for one in sorted(wanted, key=len, reverse=True)]
         self._secret = re.compile("|".join(words)) if words else None
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What was strange about the server, each once."""
-        return tuple(self._warnings)
-
-    def warn(self, text: str) -> None:
-        """Note something strange, while there is room."""
-        if len(self._warnings) < _MOST_WARNINGS:
-            self._warnings[self.line(text)] = None
 
     def line(self, text: str) -> str:
         """Make one short visible line without secrets."""

@@ -67,18 +67,11 @@ class Connection:
         with reporter.named_faults():
             self._shake_hands()
 
-    @property
-    def warnings(self) -> Sequence[str]:
-        """What was strange about it so far, in clean lines for ``grove doctor``."""
-        return self._reporter.warnings
-
     def tools(self) -> Sequence[Tool]:
         """Ask for its tools; entries that are none are left out."""
         with self._reporter.named_faults():
-            entries = list(islice(self._tool_entries(), _MOST_TOOLS))
+            entries = islice(self._tool_entries(), _MOST_TOOLS)
             found = [tool for tool in map(tool_from, entries) if tool is not None]
-            if len(found) < len(entries):
-                self._reporter.warn("lists a tool that cannot be called")
             return list({tool.name: tool for tool in reversed(found)}.values())[::-1]
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
@@ -104,7 +97,6 @@ class Connection:
         try:
             return self._request(method, params, deadline)
         except SessionLostError as lost:
-            self._reporter.warn("lost its session; a new one was begun")
             self._shake_hands()
             if acts and not lost.is_certain:
                 # Where it was done all the same, it would be done twice.
@@ -141,11 +133,9 @@ class Connection:
                 elif "error" in found and found.get("id") is None:
                     # A server that could not read the request does not know its id.
                     raise AnsweredWithErrorError(found["error"], is_ours=False)
-                elif not is_id(found.get("id"), message["id"]):
-                    self._reporter.warn(f"answered what was not asked: id {found.get('id')!r}")
-                elif found.get("error") is not None:
-                    raise AnsweredWithErrorError(found["error"], is_ours=True)
-                else:
+                elif is_id(found.get("id"), message["id"]):
+                    if found.get("error") is not None:
+                        raise AnsweredWithErrorError(found["error"], is_ours=True)
                     return found.get("result")
         raise malformed("ended its answer without having answered")
 
@@ -211,7 +201,6 @@ class Connection:
             if not isinstance(answer.get("nextCursor"), str):
                 return
             params = {"cursor": answer["nextCursor"]}
-        self._reporter.warn(f"lists its tools on more than {_MOST_PAGES} pages")
 
 
 def _supported(error: AnsweredWithErrorError) -> list[str]:
@@ -243,18 +232,16 @@ def connect(
         with reporter.named_faults():
             if end <= now:
                 raise ServerFaultError(FaultKind.TIMED_OUT, "was not asked: no time was left")
-            transport = stack.enter_context(_way_to(endpoint, limits, reporter))
+            transport = stack.enter_context(_way_to(endpoint, limits))
         yield Connection(transport, reporter, limits, end)
 
 
-def _way_to(
-    endpoint: Endpoint, limits: Limits, reporter: Reporter
-) -> AbstractContextManager[Transport]:
+def _way_to(endpoint: Endpoint, limits: Limits) -> AbstractContextManager[Transport]:
     """Load only what the way needs: HTTP and TLS cost as much as everything else."""
     if endpoint.url:
         from grove_backend_mcp.client.http import reach_server
 
-        return reach_server(endpoint, limits, reporter)
+        return reach_server(endpoint, limits)
     from grove_backend_mcp.client.stdio import run_server
 
-    return run_server(endpoint, limits, reporter)
+    return run_server(endpoint, limits)

@@ -15,7 +15,6 @@ from grove_backend_mcp.client.messages import (
     ANSWER_BYTES,
     MESSAGE_BYTES,
     Limits,
-    Reporter,
     encode,
     malformed,
     read_messages,
@@ -31,9 +30,7 @@ _running: Final[set["subprocess.Popen[bytes]"]] = set()
 
 
 @contextmanager
-def run_server(
-    endpoint: Endpoint, limits: Limits, reporter: Reporter
-) -> Iterator["StdioTransport"]:
+def run_server(endpoint: Endpoint, limits: Limits) -> Iterator["StdioTransport"]:
     """Run a server for the length of a block."""
     try:
         # In a session of its own it can be killed with all that it starts.
@@ -51,7 +48,7 @@ def run_server(
         reason = error.strerror if isinstance(error, OSError) else "a word or variable holds NUL"
         raise ServerFaultError(FaultKind.NOT_STARTED, f"could not be started: {reason}") from None
     _running.add(process)
-    transport = StdioTransport(process, reporter)
+    transport = StdioTransport(process)
     try:
         yield transport
     finally:
@@ -76,10 +73,9 @@ class StdioTransport:
     version = ""
     is_modern = False
 
-    def __init__(self, process: "subprocess.Popen[bytes]", reporter: Reporter) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         """Take over the three streams of a program."""
         self._process = process
-        self._reporter = reporter
         self._lines: SimpleQueue[bytes | ServerFaultError | None] = SimpleQueue()
         self._held = 0
         self._errors = b""
@@ -105,10 +101,7 @@ class StdioTransport:
             try:
                 found = read_messages(line)
             except ValueError:
-                found = []
-                if line.strip():
-                    text = line.decode("utf-8", "replace")
-                    self._reporter.warn(f"prints what is no message: {text}")
+                found = []  # it prints what is no message
             # Who asks may have enough after any message: then the next line waits.
             yield from found
             noise += not found
@@ -152,8 +145,6 @@ class StdioTransport:
             _running.discard(self._process)
             for reader in self._readers:
                 reader.join(_REAPING_SECONDS)
-            if last := self._last_error():
-                self._reporter.warn(f"last line of its error output{last}")
 
     def _next_line(self, deadline: float) -> bytes:
         while True:

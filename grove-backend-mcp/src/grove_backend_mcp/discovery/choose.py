@@ -128,7 +128,7 @@ def _candidate(
     if settings.server not in ("", entry.name):
         why = f"[backends.mcp] names another server, {settings.server}"
     elif known is None:
-        why = _why_unknown(context, entry)
+        why = _why_unknown(entry)
     elif not is_agreed:
         why = f"{known[0]}; the project asks for it: `grove trust` shows it and lets you agree"
     else:
@@ -182,15 +182,13 @@ def _names_in(entry: ServerEntry) -> Iterator[str]:
             yield from [found[1]] if found else []
 
 
-def _why_unknown(context: BackendContext, entry: ServerEntry) -> str:
-    if load_assessment(context.home, entry.digest) is not None:
-        return (
-            f"no tool that stores learnings is known: `grove backends mcp map {entry.name}` writes"
-            " a mapping, and `grove backends mcp probe` tries it"
-        )
+def _why_unknown(entry: ServerEntry) -> str:
     if entry.origin is Origin.PROJECT:
         return f"not known: set backends.mcp.server to {entry.name!r}, and agree with `grove trust`"
-    return f"not known: `grove backends mcp probe {entry.name}` asks it"
+    return (
+        f"not known to store learnings: `grove backends mcp probe {entry.name}` asks it, and `grove"
+        f" backends mcp map {entry.name}` writes a mapping to complete"
+    )
 
 
 def discovered(context: BackendContext) -> Sequence[Discovered]:

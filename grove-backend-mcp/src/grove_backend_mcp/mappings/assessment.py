@@ -20,7 +20,6 @@ class Abilities(NamedTuple):
 
     updates: bool = False
     lists: bool = False
-    searches: bool = True
 
 
 class Assessment(NamedTuple):
@@ -37,8 +36,7 @@ def load_assessment(home: Path, digest: str) -> Assessment | None:
         with _path(home, digest).open("rb") as file:
             document = json.loads(file.read(_MOST_BYTES))
         facts, profile = document["facts"], document["profile"]
-        can = (facts["can_update"], facts["can_list"], document["has_search"])
-        abilities = Abilities(*(one is True for one in can))
+        abilities = Abilities(facts["can_update"] is True, facts["can_list"] is True)
         is_profile = profile is None or isinstance(profile, str)
         return Assessment(profile, document["has_write"] is True, abilities) if is_profile else None
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
@@ -49,12 +47,11 @@ def keep_assessment(home: Path, digest: str, assessment: Assessment) -> None:
     """Keep what a server has shown of itself, where that is new; a fault is none."""
     if assessment == load_assessment(home, digest):
         return
-    updates, lists, searches = assessment.abilities
+    updates, lists = assessment.abilities
     document = {
         "v": 1,
         "profile": assessment.profile,
         "has_write": assessment.has_write,
-        "has_search": searches,
         "facts": {"can_update": updates, "can_list": lists},
     }
     with suppress(StorageError):
@@ -67,8 +64,8 @@ def _path(home: Path, digest: str) -> Path:
 
 def assessment_of(mapping: "ServerMapping") -> Assessment:
     """Return what a server can do."""
-    can = (one is not None for one in (mapping.update, mapping.listing, mapping.search))
-    return Assessment(mapping.profile, mapping.write is not None, Abilities(*can))
+    abilities = Abilities(mapping.update is not None, mapping.listing is not None)
+    return Assessment(mapping.profile, mapping.write is not None, abilities)
 
 
 def expected_of(context: BackendContext, entry: ServerEntry, profile: str | None) -> Abilities:

@@ -13,8 +13,6 @@ from typing import Any, ClassVar, Final, TypeAlias
 from attrs import Attribute, asdict, field, fields_dict, frozen
 from attrs.validators import ge, in_, instance_of, max_len, min_len
 
-from grove_core import BackendError
-
 Json: TypeAlias = Any
 
 _LONGEST_PATTERN: Final = 500
@@ -40,13 +38,22 @@ def steps_of(path: str) -> tuple[str | int, ...]:
 
 _WHOLE: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 _PIECE: Final = re.compile(r"\{\{|\}\}|\{([A-Za-z_]\w*)\}|[{}]")
-_DROPPED: Final = object()
 
 
-def fill(template: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Put values into a template; a member whose whole value is ``None`` is left out."""
-    filled: dict[str, Any] = _filled(template, values)
-    return filled
+def fill(template: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON
+    """Put values into a template; a text that is only a placeholder becomes the value itself."""
+    if isinstance(template, str):
+        whole = _WHOLE.fullmatch(template)
+        if whole is not None:
+            return values[whole[1]]
+        return _PIECE.sub(lambda match: _piece(match, values), template)
+    if isinstance(template, Mapping):
+        return {key: fill(part, values) for key, part in template.items()}
+    return (
+        [fill(part, values) for part in template]
+        if isinstance(template, list | tuple)
+        else template
+    )
 
 
 def check_template(template: object, known: Iterable[str]) -> list[str]:
@@ -63,39 +70,14 @@ def placeholders(template: object) -> frozenset[str]:
     return frozenset(name for name in found if name is not None)
 
 
-def _filled(template: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON
-    """Fill any part of a template; ``_DROPPED`` for what is to be left out."""
-    if isinstance(template, str):
-        whole = _WHOLE.fullmatch(template)
-        if whole is None:
-            return _PIECE.sub(lambda match: _piece(match, values), template)
-        value = _value(whole[1], values)
-        return _DROPPED if value is None else value
-    if isinstance(template, Mapping):
-        members = {key: _filled(part, values) for key, part in template.items()}
-        return {key: value for key, value in members.items() if value is not _DROPPED}
-    if isinstance(template, list | tuple):
-        elements = [_filled(part, values) for part in template]
-        return [value for value in elements if value is not _DROPPED]
-    return template
-
-
 def _piece(match: re.Match[str], values: Mapping[str, Any]) -> str:
     """Write what stands for one piece of a longer string."""
     if match[1] is None:
         return match[0][0]
-    value = _value(match[1], values)
-    if value is None or isinstance(value, str):
-        return value or ""
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return ", ".join(value)
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-def _value(name: str, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON
-    if name not in values:
-        raise BackendError(f"there is no value for {{{name}}} here")
-    return values[name]
+    value = values[match[1]]
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _parts(template: object) -> Iterator[object]:
@@ -183,8 +165,6 @@ class Answered(Operation):
     metadata: str = _path()
     handle: str = _path()
     handle_pattern: str = _pattern()
-    score: str = _path()
-    score_kind: str = _choice("none", "similarity", "distance")
 
     @property
     def says_how(self) -> bool:

@@ -31,7 +31,6 @@ class Item:
     texts: tuple[str, ...]
     metadata: Json = None
     handle: str = ""
-    score: Json = None
     labels: Sequence[str] = ()
 
 
@@ -123,12 +122,10 @@ def _item_from(value: Mapping[str, Any], reading: Answered) -> Item:
     texts = _strings(values_at(reading.text, value)) if reading.text else every
     metadata = values_at(reading.metadata, value) if reading.metadata else ()
     handles = values_at(reading.handle, value) if reading.handle else ()
-    scores = values_at(reading.score, value) if reading.score else ()
     return Item(
         texts=tuple(text[:LONGEST_READ] for text in texts),
         metadata=[*metadata, value],
         handle=next(filter(None, map(as_handle, handles)), ""),
-        score=next(iter(scores), None),
         labels=every,
     )
 

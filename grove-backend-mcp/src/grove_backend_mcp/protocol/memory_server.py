@@ -223,7 +223,7 @@ class MemoryServer:
         """Ask for each of several texts; only where no answer is of use, the last fault counts."""
         search, said, useful = self._mapping.search, "", False
         if search is None:
-            raise ServerFaultError(FaultKind.UNSUITABLE, "it has no tool for searching")
+            return
         most = min(max(limit, _LEAST_FOUND), _MOST_FOUND)
         for text in asked:
             values = {"query": text, "limit": most, "project": self._project}
@@ -241,7 +241,7 @@ class MemoryServer:
         got = self._got(found.learning_id or "", found.handle)
         if not isinstance(got, Found) or got.learning is None:
             return found
-        return evolve(got, relevance=found.relevance, handle=found.handle or got.handle)
+        return evolve(got, handle=found.handle or got.handle)
 
 
 def _one_of(found: Sequence[Found], learning_id: str, handle: str, words: str = "") -> Found | None:

@@ -28,7 +28,6 @@ LONGEST_TEXT: Final = 16_384
 _LONGEST_SAID: Final = 300
 _LONGEST_PROSE: Final = 400
 _RANK_OFFSET: Final = 60
-_LARGEST_SCORE: Final = 1e300
 _SIGNS: Final = r"^[\s#*>\-!✗✘❌⚠\ufe0f\"'`\[(]*"
 _ERROR: Final = re.compile(
     _SIGNS + r"(?:(?:mcp |internal |unexpected |runtime |value |type |server |api |http )?error\b"
@@ -42,7 +41,6 @@ _SAYS_YES: Final = ("error", "errors", "isError", "is_error", "failed")
 _SAYS_NO: Final = ("success", "ok", "succeeded", "stored", "saved", "created")
 _BAD_STATES: Final = ("error", "failed", "failure", "conflict")
 _OWN_HANDLE: Final = re.compile(r"cl_\d{8}_[a-z0-9]{3,}")
-_NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 def failure_in(result: ToolResult, write: Write | None = None) -> str:
@@ -87,7 +85,6 @@ class Found:
     project: str | None
     handle: str
     text: str
-    relevance: float | None
     is_vouched: bool = False
 
 
@@ -118,7 +115,6 @@ def _found_in(item: Item, reading: Answered) -> Found | None:
         project=recovered.project,
         handle=handle,
         text="\n".join(item.texts)[:LONGEST_TEXT],
-        relevance=relevance_of(item.score, reading.score_kind),
         is_vouched=recovered.is_vouched,
     )
 
@@ -136,21 +132,6 @@ def _handle_in(texts: Iterable[str], reading: Answered) -> str:
         return ""
     found = [m for text in texts for m in re.finditer(reading.handle_pattern, text, re.MULTILINE)]
     return as_handle(found[-1][1]) if found else ""
-
-
-def relevance_of(score: Json, kind: str) -> float | None:
-    """Bring a score between 0 and 1."""
-    if isinstance(score, str):
-        found = _NUMBER.search(score[:50])
-        score = float(found[0]) if found else None
-    is_number = isinstance(score, int | float) and not isinstance(score, bool)
-    # Not a number fails this, too.
-    if kind == "none" or not is_number or not abs(score) < _LARGEST_SCORE:
-        return None
-    number = float(score)
-    if kind == "distance":
-        return 1 / (1 + max(0.0, number))
-    return min(1.0, max(0.0, number))
 
 
 def merged(answers: Iterable[Sequence[Found]]) -> Sequence[Found]:

@@ -50,10 +50,6 @@ class ServerConnection:
         """Return how the server has failed lately."""
         return Backoff.read(self._breaker, self.entry.digest)
 
-    def warnings(self) -> tuple[str, ...]:
-        """Name what was odd about the server's answers, a line each."""
-        return () if self._connection is None else tuple(self._connection.warnings)
-
     @contextmanager
     def server(self, seconds: float, *, asked: bool = False) -> Iterator["MemoryServer"]:
         """Talk to the server, for some seconds at most."""

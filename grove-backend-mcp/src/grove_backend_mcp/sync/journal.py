@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from grove_backend_mcp.sync.record import STATUSES, instant_in
+from grove_backend_mcp.sync.record import STATUSES
 from grove_core import JsonlStore, Learning, LearningStatus, format_instant
 
 
@@ -15,7 +15,6 @@ class Delivery(NamedTuple):
     handle: str = ""
     status: LearningStatus | None = None
     failures: int = 0
-    tried_at: datetime | None = None
     is_open: bool = False
     why: str = ""
 
@@ -132,14 +131,14 @@ def _fold(known: Journaled, lines: Iterable[Mapping[str, Any]]) -> Journaled:
 
 def _after(before: Delivery, line: Mapping[str, Any]) -> Delivery:
     """Return how a learning stands to a server after one more line."""
-    at, state, why = instant_in(line), line.get("state"), str(line.get("why", ""))
+    state, why = line.get("state"), str(line.get("why", ""))
     if state == "delivered" and (status := STATUSES.get(str(line.get("status")))):
         return Delivery(handle=str(line.get("handle", "")), status=status)
     if state == "tried" and why:
         failures = before.failures + 1
-        return before._replace(failures=failures, tried_at=at, is_open=False, why=why)
+        return before._replace(failures=failures, is_open=False, why=why)
     if state == "tried":
-        return before._replace(tried_at=at, is_open=True)
+        return before._replace(is_open=True)
     if state == "lost":
         # Whether it is there in spite of all is looked at before it is sent again.
         return Delivery(is_open=True, why="the server has not kept it")

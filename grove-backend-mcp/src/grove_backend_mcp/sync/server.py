@@ -1,20 +1,20 @@
 """The server of one project: what waits is brought to it, by one process at a time."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import define, field
 
+from grove_backend_mcp.protocol.query import whole_query
 from grove_backend_mcp.servers import ABOUT_ONE_LEARNING, FaultKind, ServerFaultError
 from grove_backend_mcp.sync.connection import ServerConnection
-from grove_backend_mcp.sync.journal import Delivery, Journal
+from grove_backend_mcp.sync.journal import Journal
 from grove_backend_mcp.sync.record import Contents, Paths
 from grove_core import (
-    Backoff,
     Hit,
     Learning,
     LearningStatus,
@@ -26,6 +26,7 @@ from grove_core import (
     append_text,
     locked,
     replace_text,
+    rule_relevance,
 )
 
 if TYPE_CHECKING:
@@ -35,11 +36,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 NAME: Final = "mcp"
+_BY_MEANING: Final = "the server finds it close in meaning"
+_FIRST_BY_MEANING: Final = 0.2
+_STEP: Final = 0.9
 _MOST_FOUND: Final = 20
 _LEAST_SECONDS: Final = 1.0
 _SHARE: Final = 0.5
 _LOCK_SECONDS: Final = 10.0
-_LONGEST_PAUSE: Final = timedelta(days=1)
 _MOST_NAMED: Final = 3
 _MOST_LOOKED_FOR: Final = 50
 _MOST_NEW: Final = 200
@@ -81,10 +84,8 @@ class RemoteServer:
 
     def search(self, query: Query, seconds: float) -> Sequence[Hit]:
         """Ask the server what it finds."""
-        from grove_backend_mcp.hits import hits_of  # no hook searches a server
-
         with self.connection.server(seconds) as server:
-            found = server.search(query, _MOST_FOUND) if self.connection.abilities.searches else ()
+            found = server.search(query, _MOST_FOUND)
         self.connection.has_worked()
         hits, others = hits_of(found, query, self.contents, self.project)
         # One of these may be asked for by its id later.
@@ -205,7 +206,7 @@ class RemoteServer:
         """Deliver what waits, as far as the time goes; say what got there, and why not all."""
         until, ids, why = time.monotonic() + seconds, list[str](), ""
         try:
-            if self._due(asked=asked):
+            if self._due():
                 with self._alone(min(_LOCK_SECONDS, seconds)):
                     why = self._deliver_some(ids, until, asked=asked)
         except ServerFaultError as fault:
@@ -217,7 +218,7 @@ class RemoteServer:
     def _deliver_some(self, ids: list[str], until: float, *, asked: bool) -> str:
         with self.connection.server(until - time.monotonic(), asked=asked) as server:
             # Another process may have delivered some meanwhile.
-            for learning in self._due(asked=asked):
+            for learning in self._due():
                 if time.monotonic() >= until:
                     return "there was no time for more"
                 try:
@@ -252,12 +253,11 @@ class RemoteServer:
                 ) from error
             yield
 
-    def _due(self, *, asked: bool) -> Sequence[Learning]:
-        """Return what is to be tried now; what has failed or ended badly before comes last."""
-        now = self.clock()
+    def _due(self) -> Sequence[Learning]:
+        """Return what is to be tried: what has failed or ended badly before comes last."""
         waiting = [(self.journal.delivery(one.id), one) for one in self.waiting()]
-        due = [one for one in waiting if asked or not _is_paused(one[0], now)]
-        return [one for _, one in sorted(due, key=lambda one: (one[0].failures, one[0].is_open))]
+        by_faults = sorted(waiting, key=lambda one: (one[0].failures, one[0].is_open))
+        return [one for _, one in by_faults]
 
     def _bring(self, server: "MemoryServer", learning: Learning) -> None:
         delivery, journal = self.journal.delivery(learning.id), self.journal
@@ -284,10 +284,33 @@ class RemoteServer:
         journal.deliver(learning.id, self.clock(), handle, status)
 
 
-def _is_paused(delivery: Delivery, now: datetime) -> bool:
-    """Return whether a learning that has failed is left alone for a while."""
-    failures, at = delivery.failures, delivery.tried_at
-    return Backoff(failures=failures, failed_at=at, longest=_LONGEST_PAUSE).is_open(now)
+def hits_of(
+    found: Sequence["Found"], query: Query, contents: Contents, project: str
+) -> tuple[Sequence[Hit], Sequence[Learning]]:
+    """Resolve what a server has found to hits; return as well what others have written of it."""
+    assessed: list[tuple[Hit, bool]] = []
+    others, recorded = list[Learning](), contents.record.state()
+    words = whole_query(query).casefold().split()
+    for rank, one in enumerate(found):
+        known = contents.get(one.learning_id) if one.learning_id else None
+        if known is not None:
+            assessed.append(_hit(query, words, known, rank))
+        elif one.learning is not None and one.project == project:
+            others.append(one.learning)
+            assessed.append(_hit(query, words, recorded.now(one.learning), rank))
+    end = max((place for place, (_, fits) in enumerate(assessed, start=1) if fits), default=0)
+    return [hit for hit, _ in assessed[:end]], others
+
+
+def _hit(query: Query, words: Iterable[str], learning: Learning, rank: int) -> tuple[Hit, bool]:
+    """Judge a result; tell as well whether anything but its place in the list speaks for it."""
+    relevance, reasons = rule_relevance(query, learning)
+    fits = relevance > 0
+    if not fits:
+        text = f"{learning.summary}\n{learning.detail}".casefold()
+        fits = any(word in text for word in words)
+        relevance, reasons = _FIRST_BY_MEANING * _STEP**rank, (_BY_MEANING,)
+    return Hit(learning=learning, relevance=relevance, reasons=reasons), fits
 
 
 def _some(all_of_them: Sequence[_T], until: float) -> Iterator[_T]:
