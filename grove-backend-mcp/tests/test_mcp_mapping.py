@@ -67,11 +67,10 @@ def test_everything_that_can_be_configured():
         "metadata": "meta",
         "handle": "id",
     }
-    success = {"text_matches": "^stored"}
     limits = {"longest_text": 100, "text_form": "short"}
     tables = {
         **_of("setup", "make_space", name="grove"),
-        "write": {**_WRITE, **success, **limits, "handle": "$.id"},
+        "write": {**_WRITE, **limits, "handle": "$.id"},
         "search": {**_SEARCH, **reading, "query_mode": "words"},
         "get": {"tool": "get_note", "arguments": {"id": "{handle}"}, "items": "$"},
         **_of("listing", "list_notes", limit=100),
@@ -98,7 +97,7 @@ _WRONG = [
     ({"write": {**_WRITE, "handel": "x"}}, "unknown key 'handel'; did you mean 'handle'"),
     ({"delete": {"tool": "delete_note", "items": "$"}}, "unknown key 'items'"),
     ({"write": {**_WRITE, "text_form": "long"}}, "('full', 'short')"),
-    ({"write": {**_WRITE, "text_matches": "("}}, "text_matches is no pattern"),
+    ({"search": {**_SEARCH, "separator": "("}}, "separator is no pattern"),
     ({"write": {**_WRITE, "handle_pattern": "x"}}, "must have a group"),
     ({"write": {**_WRITE, "longest_text": -1}}, "'longest_text' must be >= 0"),
     ({"search": {**_SEARCH, "items": "$..x"}}, "items is wrong"),
@@ -127,10 +126,10 @@ def test_what_is_wrong_is_said(tables, words):
 
 
 def test_everything_that_is_wrong_is_said_at_once():
-    tables = {"write": {**_WRITE, "text_matches": "("}, "search": {**_SEARCH, "items": "$$"}}
+    tables = {"write": {**_WRITE, "handle_pattern": "("}, "search": {**_SEARCH, "items": "$$"}}
     with pytest.raises(ServerFaultError) as caught:
         configured_mapping(tables, _TOOLS)
-    assert "text_matches is no pattern" in str(caught.value)
+    assert "handle_pattern is no pattern" in str(caught.value)
     assert "items is wrong" in str(caught.value)
 
 

@@ -113,7 +113,7 @@ def test_learnings_are_found_with_their_handles(profile, reading, result, handle
 )
 def test_what_has_worked_is_believed(profile, text, handle):
     mapping = MAPPINGS[profile]
-    assert failure_in(answer(text), mapping.write) == ""
+    assert failure_in(answer(text)) == ""
     assert mapping.write.says_how == (handle is not None)
     if handle is not None:
         assert read_handle(answer(text), mapping.write) == handle

@@ -28,11 +28,6 @@ _CHUNK_BYTES: Final = 65536
 _MOST_REDIRECTIONS: Final = 3
 _FOLLOWED: Final = frozenset({307, 308})
 _SESSION: Final = "Mcp-Session-Id"
-# They belong to the frame of a request, which is not the user's to set.
-_FRAME: Final = frozenset(
-    {"host", "connection", "content-length", "transfer-encoding", "content-type", "accept"}
-    | {"accept-encoding", "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"}
-)
 _LOOKED_AT: Final = 2000
 _WORDS: Final = {
     401: "wants credentials, or others (HTTP 401): check its headers where it is written down",
@@ -59,10 +54,7 @@ class HttpTransport:
         self.version = ""
         self.is_modern = False
         self._url = endpoint.url
-        own = {
-            name: value for name, value in endpoint.headers.items() if name.lower() not in _FRAME
-        }
-        self._headers = {**own, "Accept": "application/json, text/event-stream"}
+        self._headers = {**endpoint.headers, "Accept": "application/json, text/event-stream"}
         is_secure = urlsplit(self._url).scheme == "https"
         self._context = ssl.create_default_context() if is_secure else None
         self._session: str | None = None

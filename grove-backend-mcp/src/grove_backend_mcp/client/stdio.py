@@ -1,6 +1,5 @@
 """A server that is a program: started, spoken to over its streams, and ended with its children."""
 
-import atexit
 import os
 import signal
 import subprocess
@@ -26,7 +25,6 @@ _KEPT_ERRORS: Final = 16384
 _LOOK_SECONDS: Final = 0.1
 _REAPING_SECONDS: Final = 1.0
 _MOST_NOISE: Final = 1000
-_running: Final[set["subprocess.Popen[bytes]"]] = set()
 
 
 @contextmanager
@@ -47,7 +45,6 @@ def run_server(endpoint: Endpoint, limits: Limits) -> Iterator["StdioTransport"]
         # The whole text of the error names the words, and values of the environment may be in them.
         reason = error.strerror if isinstance(error, OSError) else "a word or variable holds NUL"
         raise ServerFaultError(FaultKind.NOT_STARTED, f"could not be started: {reason}") from None
-    _running.add(process)
     transport = StdioTransport(process)
     try:
         yield transport
@@ -59,12 +56,6 @@ def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
     """Tell its whole group: a program that is over may have left others behind."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
-
-
-@atexit.register
-def _kill_all() -> None:
-    for process in _running:
-        _signal(process, signal.SIGKILL)
 
 
 class StdioTransport:
@@ -142,7 +133,6 @@ class StdioTransport:
             _signal(self._process, signal.SIGKILL)
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_REAPING_SECONDS)
-            _running.discard(self._process)
             for reader in self._readers:
                 reader.join(_REAPING_SECONDS)
 

@@ -229,7 +229,6 @@ class Write(Answered):
     known = OF_LEARNINGS
     needed = ("content", "plain", "summary", "detail")
 
-    text_matches: str = _pattern()
     text_form: str = _choice("full", "short")
     longest_text: int = _checked(0, ge(0))
 

@@ -28,12 +28,6 @@ _OTHER_NOUNS: Final = TOOLS["modifiers"] | TOOLS["other_nouns"]
 _NO_NOUNS: Final = TOOLS["qualifiers"] | TOOLS["many"] | TOOLS["other_verbs"]
 _MOST_TOOLS: Final = 500
 _SHARE: Final = 0.6
-_MEANING: Final = frozenset(
-    "semantic vector similar similarity embedding embeddings hybrid recall retrieve k topk"
-    " threshold qdrant chroma pinecone weaviate milvus lancedb faiss texts".split()
-)
-# Not ``memory``: containers have that, too.
-_KEPT: Final = frozenset("observations observation memories episode_body lesson insight".split())
 
 
 class _Rated(NamedTuple):
@@ -62,7 +56,7 @@ def recognise(tools: Sequence[Tool], server_name: str = "") -> ServerMapping:
     search = write = None
     if found is not None:
         names = (found.tool.name, *(one.name for one in arguments_of(found.tool)))
-        mode = "words" if _MEANING.isdisjoint(words_of(" ".join(names))) else "whole"
+        mode = "words" if TOOLS["of_meaning"].isdisjoint(words_of(" ".join(names))) else "whole"
         search = Search(tool=found.tool.name, arguments=found.filled.arguments, query_mode=mode)
     if stored is not None:
         write = Write(tool=stored.tool.name, arguments=stored.filled.arguments)
@@ -85,7 +79,7 @@ def _surroundings(tools: Sequence[Tool], named: Sequence[str]) -> _Surroundings:
 def _has_argument_of_memory(tool: Tool) -> bool:
     arguments = arguments_of(tool)
     inner = [one.name for outer in arguments for one in outer.items().members()]
-    return not _KEPT.isdisjoint([*(one.name.lower() for one in arguments), *inner])
+    return not TOOLS["kept"].isdisjoint([*(one.name.lower() for one in arguments), *inner])
 
 
 def _best(rated: Iterable[_Rated | None]) -> _Rated | None:

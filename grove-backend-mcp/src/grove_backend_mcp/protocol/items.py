@@ -53,26 +53,21 @@ def _step_into(value: Json, step: str | int) -> Sequence[Json]:
 def items_of(result: ToolResult, reading: Answered) -> Iterator[Item]:
     """Find the results in an answer."""
     documents = [one for one in documents_of(result) if one is not None]
-    if reading.items:
-        for document in documents:
-            if _leads_somewhere(reading.items, document):
-                rows = rows_in(document, reading)
-                yield from (item for row in rows for item in _items_in_row(row, reading))
-                return
-    for document in documents:
-        if isinstance(document, dict | list):
-            yield from (item for row in _rows(document) for item in _items_in_row(row, reading))
-            return
-    for text in result.texts:
-        yield from _items_in_text(text, reading)
+    shaped = [one for one in documents if reading.items and _leads_somewhere(reading.items, one)]
+    if shaped:
+        rows = rows_in(shaped[0], reading)
+    else:
+        inner = next((one for one in documents if isinstance(one, dict | list)), None)
+        rows = _rows(inner) if inner is not None else iter(result.texts)
+    yield from (item for row in rows for item in _items_in_row(row, reading))
 
 
 def documents_of(result: ToolResult) -> Iterator[Json]:
-    """Collect the JSON values of an answer, structured ones first."""
+    """Collect the JSON values of an answer, structured ones first, out of a ``result`` around."""
     for value in (result.structured, *map(parsed_json, result.texts)):
-        inner = value.get("result") if isinstance(value, dict) and len(value) == 1 else None
+        inner = value.get("result") if isinstance(value, dict) else None
         yield parsed_json(inner) if isinstance(inner, str) else inner
-        if not isinstance(inner, str):
+        if not isinstance(inner, str) or len(value) > 1:
             yield value
 
 

@@ -78,7 +78,7 @@ class MemoryServer:
         if write is None:
             raise ServerFaultError(FaultKind.UNSUITABLE, "it has no tool for storing")
         result = self._call(write, self._values(learning, ""))
-        said = failure_in(result, write)
+        said = failure_in(result)
         is_told = self._has_handles and not result.is_error
         handle = (read_handle(result, write) if is_told else "") or learning.id
         there = self.holds(learning.id, handle, learning.summary)

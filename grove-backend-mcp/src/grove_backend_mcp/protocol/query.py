@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from grove_backend_mcp.mappings.words import TOOLS
 from grove_core import Query
 
 _LONGEST_QUERY: Final = 400
@@ -15,15 +16,7 @@ _MOST_READ: Final = 4_000
 _WORD: Final = re.compile(r"\w+(?:-\w+)*")
 _PART: Final = re.compile(r"\w+")
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT", "NEAR"})
-_COMMON: Final = frozenset(
-    """a about after again all also always an and any are as at be because been before being but by
-    can cannot could did do does doing don each else for from get gets had has have having how if in
-    into is it its itself just let like may might more most much must need no nor not now of off on
-    once one only onto or other our out over own per same see should since so some still such than
-    that the their them then there these they this those through to too under until up use used uses
-    using via very was we were what when where which while who why will with within without would
-    you your""".split()
-)
+_COMMON: Final = TOOLS["common_words"]
 
 
 def whole_query(query: Query, longest: int = 0) -> str:

@@ -2,13 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from attrs import frozen
 
-from grove_backend_mcp.mappings.mapping import Answered, Json, Write
+from grove_backend_mcp.mappings.mapping import Answered, Json
 from grove_backend_mcp.protocol.items import (
     Item,
     as_handle,
@@ -17,7 +17,7 @@ from grove_backend_mcp.protocol.items import (
     rows_in,
     values_at,
 )
-from grove_backend_mcp.protocol.texts import labelled_id, parsed_json, recover
+from grove_backend_mcp.protocol.texts import labelled_id, recover
 from grove_backend_mcp.servers import ToolResult
 from grove_core import Learning
 
@@ -43,28 +43,15 @@ _BAD_STATES: Final = ("error", "failed", "failure", "conflict")
 _OWN_HANDLE: Final = re.compile(r"cl_\d{8}_[a-z0-9]{3,}")
 
 
-def failure_in(result: ToolResult, write: Write | None = None) -> str:
+def failure_in(result: ToolResult) -> str:
     """Look for signs that a tool has not done what it was to do."""
     first = result.said or next((text for text in result.texts if text.strip()), "")
     said = " ".join(first[:_LONGEST_SAID].split())
     if result.is_error:
         return said or "the tool failed, and does not say why"
-    if write is not None:
-        wanted = write.text_matches
-        if wanted and not any(re.search(wanted, one, re.MULTILINE) for one in result.texts):
-            return f"the answer is not that of a success: {said}" if said else "the answer is empty"
-    if any(map(_says_failure, _objects_of(result))):
+    if any(_says_failure(one) for one in documents_of(result) if isinstance(one, dict)):
         return said or "the answer names an error"
     return said if any(_ERROR.match(text[:_LONGEST_PROSE]) for text in result.texts[:1]) else ""
-
-
-def _objects_of(result: ToolResult) -> Iterator[Mapping[str, Any]]:
-    """The objects at the top of an answer, out of a ``result`` around them, too."""
-    for value in (result.structured, *map(parsed_json, result.texts)):
-        inner = value.get("result") if isinstance(value, dict) else None
-        for one in (value, parsed_json(inner) if isinstance(inner, str) else inner):
-            if isinstance(one, dict):
-                yield one
 
 
 def _says_failure(document: Mapping[str, Json]) -> bool:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import define, field
 
-from grove_backend_mcp.protocol.query import whole_query
 from grove_backend_mcp.servers import ABOUT_ONE_LEARNING, FaultKind, ServerFaultError
 from grove_backend_mcp.sync.connection import ServerConnection
 from grove_backend_mcp.sync.journal import Journal
@@ -288,6 +287,8 @@ def hits_of(
     found: Sequence["Found"], query: Query, contents: Contents, project: str
 ) -> tuple[Sequence[Hit], Sequence[Learning]]:
     """Resolve what a server has found to hits; return as well what others have written of it."""
+    from grove_backend_mcp.protocol.query import whole_query  # no hook searches a server
+
     assessed: list[tuple[Hit, bool]] = []
     others, recorded = list[Learning](), contents.record.state()
     words = whole_query(query).casefold().split()
