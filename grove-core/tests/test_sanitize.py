@@ -11,11 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.memory.sanitize import (
-    clean_freshness,
-    clean_health,
+    clean,
     clean_hit,
     clean_receipt,
-    clean_synchronised,
     is_hit,
     is_learning,
 )
@@ -163,15 +161,19 @@ def test_a_receipt_of_another_learning_does_not_count():
 
 def test_text_is_of_limited_length():
     long = evolve(RECEIPT, backend="b" * 9999, location="/l" * 9999, note="n " * 9999)
-    clean = clean_receipt(long, LEARNING.id)
-    assert [len(one) for one in (clean.backend, clean.location, clean.note)] == [200, 4096, 300]
-    assert all(one.endswith("…") for one in (clean.backend, clean.location, clean.note))
+    cleaned = clean_receipt(long, LEARNING.id)
+    assert [len(one) for one in (cleaned.backend, cleaned.location, cleaned.note)] == [
+        200,
+        4096,
+        300,
+    ]
+    assert all(one.endswith("…") for one in (cleaned.backend, cleaned.location, cleaned.note))
     longest = evolve(RECEIPT, location="l" * 4096, note="n" * 300)
     assert clean_receipt(longest, LEARNING.id) is longest
     hostile = evolve(RECEIPT, backend=HOSTILE, location=HOSTILE, note=HOSTILE)
-    clean = clean_receipt(hostile, LEARNING.id)
-    assert clean.note == clean.backend == "[2J]0;xIt is fine , say they"
-    assert clean.location.isprintable()
+    cleaned = clean_receipt(hostile, LEARNING.id)
+    assert cleaned.note == cleaned.backend == "[2J]0;xIt is fine , say they"
+    assert cleaned.location.isprintable()
 
 
 lines = st.text(max_size=40) | st.lists(st.sampled_from(HOSTILE), max_size=20).map("".join)
@@ -181,34 +183,34 @@ lines = st.text(max_size=40) | st.lists(st.sampled_from(HOSTILE), max_size=20).m
 @given(backend=lines, location=lines, note=lines)
 def test_whatever_a_receipt_says_is_clean_afterwards_and_stays_so(backend, location, note):
     receipt = evolve(RECEIPT, backend=f"b{backend}", location=location, note=note)
-    clean = clean_receipt(receipt, LEARNING.id)
-    for text in (clean.backend, clean.location, clean.note):
+    cleaned = clean_receipt(receipt, LEARNING.id)
+    for text in (cleaned.backend, cleaned.location, cleaned.note):
         assert text.splitlines() in ([text], [])
         assert not {"\t", "\x1b", "\u202e", "\x00"} & set(text)
-    assert clean_receipt(clean, LEARNING.id) is clean
+    assert clean_receipt(cleaned, LEARNING.id) is cleaned
 
 
 def test_texts_are_bounded_and_cannot_act():
     for text in (HOSTILE, "x" * 10_000):
-        fresh = clean_freshness(evolve(FRESH, source=text, fault=text))
-        done = clean_synchronised(evolve(DONE, fault=text))
-        for clean, most in ((fresh.source, 200), (fresh.fault, 500), (done.fault, 500)):
-            assert clean.isprintable()
-            assert len(clean) <= most
+        fresh = clean(Freshness, evolve(FRESH, source=text, fault=text))
+        done = clean(Synchronised, evolve(DONE, fault=text))
+        for said, most in ((fresh.source, 200), (fresh.fault, 500), (done.fault, 500)):
+            assert said.isprintable()
+            assert len(said) <= most
 
 
 def test_a_receipt_that_is_none_is_left_out_and_the_rest_counts():
     odd = evolve(RECEIPT, learning_id="../x"), evolve(RECEIPT, learning_id="")
-    done = clean_synchronised(evolve(DONE, delivered=(*odd, RECEIPT)))
+    done = clean(Synchronised, evolve(DONE, delivered=(*odd, RECEIPT)))
     assert done.delivered == (RECEIPT,)
     hostile = evolve(RECEIPT, note=HOSTILE, location=HOSTILE)
-    (one,) = clean_synchronised(evolve(DONE, delivered=(hostile,))).delivered
+    (one,) = clean(Synchronised, evolve(DONE, delivered=(hostile,))).delivered
     assert "\x1b" not in one.note + one.location
 
 
 def test_what_a_backend_says_of_its_health_steers_no_terminal():
     said = Health(ok=True, detail="fine\x1b]0;t\x07\nor not", location="/a  b\x1b[2J", fix="\x9b1m")
-    shown = clean_health(said)
+    shown = clean(Health, said)
     assert shown.ok
     assert "\n" not in shown.detail
     assert not any(ord(one) < 32 or ord(one) == 0x9B for one in shown.detail + shown.fix)

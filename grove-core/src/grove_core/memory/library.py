@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeGuard, TypeVar
 
@@ -11,11 +10,9 @@ from attrs import evolve
 from grove_core.errors import BackendError, LearningNotFoundError, UnsupportedError
 from grove_core.memory.backends import UNOPENED, AvailableBackends, FoundLearning, OpenBackend
 from grove_core.memory.sanitize import (
-    clean_freshness,
-    clean_health,
+    clean,
     clean_hit,
     clean_receipt,
-    clean_synchronised,
     is_hit,
     is_learning,
 )
@@ -211,7 +208,7 @@ class MemoryLibrary(AvailableBackends):
     def health(self, opened: OpenBackend) -> Health:
         """Ask a backend how it does."""
         answer = self._ask(opened, "ping", seconds=self._limit(opened, READ_SECONDS))
-        return clean_health(answer) or _NO_ANSWER
+        return clean(Health, answer) or _NO_ANSWER
 
     def freshness(self) -> Sequence[Freshness]:
         """Return how well what backends store here stands for what their servers have."""
@@ -219,7 +216,8 @@ class MemoryLibrary(AvailableBackends):
             self._ask(one, "freshness", seconds=READ_SECONDS)
             for one in self._with(Capability.SYNCHRONISE)
         ]
-        return [one for one in map(clean_freshness, answers) if one is not None]
+        found = (clean(Freshness, one) for one in answers)
+        return [one for one in found if one is not None]
 
     def synchronise(self, seconds: float, *, asked: bool) -> Sequence[tuple[str, Synchronised]]:
         """Bring backends and their servers into line."""
@@ -229,7 +227,7 @@ class MemoryLibrary(AvailableBackends):
             limit = seconds + _GRACE_SECONDS
             answer = self._ask(opened, "synchronise", seconds, asked=asked, seconds=limit)
             fault = "it did not answer; `grove plugins` names the fault"
-            done = clean_synchronised(answer) or Synchronised(fault=fault)
+            done = clean(Synchronised, answer) or Synchronised(fault=fault)
             found.append((opened.name, done))
         return found
 
@@ -271,10 +269,11 @@ class MemoryLibrary(AvailableBackends):
         **options: object,
     ) -> Any:  # noqa: ANN401 - whatever the plugin answers
         """Call a method of a backend; what it does wrong is reported and gives the default."""
-        function = partial(getattr(opened.backend, method), *arguments, **options)
-        return self._plugins.call(
-            opened.provided, method, function, seconds=seconds, default=default
-        )
+
+        def ask() -> object:
+            return getattr(opened.backend, method)(*arguments, **options)
+
+        return self._plugins.call(opened.provided, method, ask, seconds=seconds, default=default)
 
     def _complain(self, opened: OpenBackend, method: str, detail: str) -> None:
         what = f"{method} of {opened.spec.name}"

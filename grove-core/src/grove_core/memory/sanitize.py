@@ -111,39 +111,29 @@ def clean_hit(hit: Hit) -> Hit:
     return _clean(hit, **_OF_A_HIT)
 
 
-def clean_receipt(receipt: object, learning_id: str = "") -> Receipt | None:
+def clean_receipt(answer: object, learning_id: str = "") -> Receipt | None:
     """Clean what a backend says of a write, of this learning where its id is given."""
-    if not isinstance(receipt, Receipt) or not is_learning_id(receipt.learning_id):
+    receipt = clean(Receipt, answer)
+    if receipt is None or not receipt.backend or not is_learning_id(receipt.learning_id):
         return None
-    clean = _clean(receipt, backend=_name, location=clean_line_with_paths, note=_note)
-    is_meant = receipt.learning_id == (learning_id or receipt.learning_id)
-    return clean if is_meant and clean.backend else None
+    return receipt if learning_id in ("", receipt.learning_id) else None
 
 
-def clean_freshness(answer: object) -> Freshness | None:
-    """Clean what a backend says of its server."""
-    if not isinstance(answer, Freshness):
-        return None
-    return _clean(answer, source=_name, waiting=_ids, fault=_fault)
+def _receipts(given: Iterable[Receipt]) -> tuple[Receipt, ...]:
+    return tuple(one for one in map(clean_receipt, given) if one is not None)
 
 
-def clean_health(answer: object) -> Health | None:
-    """Clean what a backend says of itself."""
-    if not isinstance(answer, Health):
-        return None
-    line = clean_line_with_paths
-    return _clean(answer, detail=line, location=line, fix=line)
+_CLEANERS: Final[Mapping[type, Mapping[str, Callable[[Any], Any]]]] = {
+    Receipt: {"backend": _name, "location": clean_line_with_paths, "note": _note},
+    Freshness: {"source": _name, "waiting": _ids, "fault": _fault},
+    Health: dict.fromkeys(("detail", "location", "fix"), clean_line_with_paths),
+    Synchronised: {"delivered": _receipts, "waiting": _ids, "fault": _fault},
+}
 
 
-def clean_synchronised(answer: object) -> Synchronised | None:
-    """Clean what a backend says of its synchronising."""
-    if not isinstance(answer, Synchronised):
-        return None
-
-    def receipts(given: Iterable[Receipt]) -> tuple[Receipt, ...]:
-        return tuple(one for one in map(clean_receipt, given) if one is not None)
-
-    return _clean(answer, delivered=receipts, waiting=_ids, fault=_fault)
+def clean(kind: type[V], answer: object) -> V | None:
+    """Clean what a backend says of itself or its server; ``None`` where it says something else."""
+    return _clean(answer, **_CLEANERS[kind]) if isinstance(answer, kind) else None
 
 
 def _clean(value: V, **cleaners: Callable[[Any], Any]) -> V:
