@@ -137,7 +137,7 @@ def commands_page() -> Iterator[str]:
     """Describe every command, by its own help."""
     for name in COMMANDS:
         if name == "hook":
-            yield from ("## grove hook", "", "```text", fast.help_text().rstrip(), "```", "")
+            yield from ("## grove hook", "", "```text", fast.HELP.rstrip(), "```", "")
             continue
         command = command_named(name)
         context = click.Context(command, info_name=f"grove {name}", parent=None)

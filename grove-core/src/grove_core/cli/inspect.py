@@ -16,7 +16,7 @@ from grove_core.model.gate import Forced, GateStatus
 from grove_core.model.session import EventType, Session, Trace, TraceEvent
 from grove_core.project import Project
 from grove_core.quotation import Foreign, shown_name
-from grove_core.services.cleanup import files_of, read_fast_file
+from grove_core.services.cleanup import files_of
 from grove_core.services.explain import retrievals_of
 from grove_core.services.overview import liveness_of, pending_reflections
 from grove_core.services.result import Line, Part, Result
@@ -69,7 +69,6 @@ def debug_command(
         "pending": [pending_document(one) for one in pending_reflections(found)],
         "max_blocks": project.policy.max_blocks,
         "cooldown_seconds": project.policy.cooldown_seconds,
-        "fast_path": read_fast_file(project, found.id),
         "file": files.state,
         "set_aside": files.set_aside,
         "derived": files.derived,

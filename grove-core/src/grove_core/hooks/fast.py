@@ -6,12 +6,13 @@ import os
 
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 
-_HELP = """\
+HELP = """\
 Usage: grove hook EVENT < payload.json
 
 Answer a hook of the coding agent. Run by the agent, not by people.
 
-Events: {}.
+Events: session-start, user-prompt-submit, pre-tool-use, post-tool-use,
+post-tool-use-failure, task-completed, stop, subagent-stop, session-end.
 
 Exit codes: 0 go on, 2 the agent is stopped (the reason is on stderr),
 3 grove failed, and work goes on.
@@ -47,9 +48,9 @@ def run(arguments: list[str]) -> int:
     """Run ``grove hook``."""
     event = arguments[0] if arguments else ""
     if event in ("-h", "--help"):
-        return say(help_text())
+        return say(HELP)
     if not event and os.isatty(0):
-        os.write(2, help_text().encode())  # a person, who would wait for ever
+        os.write(2, HELP.encode())  # a person, who would wait for ever
         return 0
     data = read_stdin()
     if os.environ.get("GROVE_NO_HOOKS") == "1":
@@ -66,16 +67,6 @@ def run(arguments: list[str]) -> int:
         return CRASH_EXIT_CODE
     finally:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
-
-
-def help_text() -> str:
-    """Return the help of ``grove hook``."""
-    from textwrap import wrap
-
-    from grove_core.hosts.contract import HookEvent
-
-    events = ", ".join(event.value for event in HookEvent)
-    return _HELP.format("\n".join(wrap(events, 72, break_on_hyphens=False)))
 
 
 def _answer(event: str, data: bytes) -> int:

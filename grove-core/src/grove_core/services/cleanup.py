@@ -2,10 +2,9 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from attrs import evolve, frozen
 
@@ -51,16 +50,6 @@ def survey(project: Project) -> list[SessionFiles]:
 def files_of(project: Project, session_id: str) -> SessionFiles:
     """Look at what is kept of one session."""
     return _describe(project, session_id, _by_owner(project).get(session_id, []))
-
-
-def read_fast_file(project: Project, session_id: str) -> Mapping[str, Any] | None:
-    """Read what a hook looks at before it imports anything."""
-    path = project.paths.cache / "fast" / session_id
-    try:
-        flag, *words = path.read_text("utf-8", "replace").split("\n")
-    except OSError:
-        return None
-    return {"path": path, "close_waits": flag == "1", "words": [*filter(None, words)]}
 
 
 def modified_at(path: Path) -> datetime | None:

@@ -15,20 +15,14 @@ if TYPE_CHECKING:
     from grove_core.project import Project
 
 MOST_SECONDS: Final = 120
-# It inherits nothing that belongs to the hook.
+# An alarm ends it, by default without another word, should that take too long.
 _PROGRAM: Final = (
-    "import os, signal, sys, threading\n"
-    # What the command has started ends with it; should that take too long, so does the command.
-    "def end(*_):\n"
-    "    threading.Timer({grace}, os._exit, (1,)).start()\n"
-    "    sys.exit(1)\n"
-    "signal.signal(signal.SIGALRM, end)\n"
+    "import signal, sys\n"
     "signal.alarm({seconds})\n"
     "sys.argv = ['grove', '-C', *sys.argv[1:]]\n"
     "from grove_core._entry import main\n"
     "sys.exit(main())\n"
 )
-_GRACE_SECONDS: Final = 5
 # The rest is for what delivers to other backends, and for the index.
 _SECONDS: Final = MOST_SECONDS * 3 / 4
 _STALE: Final = timedelta(minutes=10)
@@ -117,7 +111,7 @@ def _run_in_background(project: "Project", words: Sequence[str], mark: str) -> N
         return  # there is no place for the mark, so it would begin each time
     import subprocess  # seldom needed, and many modules
 
-    program = _PROGRAM.format(seconds=MOST_SECONDS, grace=_GRACE_SECONDS)
+    program = _PROGRAM.format(seconds=MOST_SECONDS)
     try:
         subprocess.Popen(
             # With -P and from elsewhere: a module that lies in the project must not be imported.
