@@ -87,16 +87,11 @@ def get(invocation: Invocation, *, key: str) -> Result:
     text = escape_invisible(value) if isinstance(value, str) else in_toml(value)
     text = "" if value is None else text
     problems = invocation.project.loaded_config.problems
-    warnings = [str(one) for one in problems if one.key == key]
-    others = len(problems) - len(warnings)
-    if others:
-        mistakes = counted(others, "mistake")
-        warnings.append(f"{mistakes} in the configuration; see grove config validate")
     return Result(
         document=asdict(setting),
         human=lambda console: console.print(text, soft_wrap=True),
         ids=[text],
-        warnings=warnings,
+        warnings=[str(one) for one in problems if one.key == key],
     )
 
 

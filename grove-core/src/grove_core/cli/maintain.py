@@ -8,7 +8,6 @@ from grove_core.cli.options import dry_run_option
 from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import active_ids, archived_ids, standing_ids
-from grove_core.identifiers import is_session_id
 from grove_core.model.memory import StorageLayout
 from grove_core.services import migrate, storing
 from grove_core.services.curate import Curator, curation_overview, explain_decay
@@ -95,13 +94,7 @@ def supersede(invocation: Invocation, *, old: str, new: str, dry_run: bool) -> R
 
     Sessions that start within seven days after the old one was shown are told of it.
     """
-    from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
-    from grove_core.services.overview import OWN_VARIABLE
-
-    given = invocation.project.environment
-    session_id = given.get(SESSION_ID_VARIABLE) or given.get(OWN_VARIABLE) or ""
-    session_id = session_id if is_session_id(session_id) else ""
-    return Curator(invocation.project, dry_run=dry_run).supersede(old, new, session_id)
+    return Curator(invocation.project, dry_run=dry_run).supersede(old, new)
 
 
 @command.command("decay")

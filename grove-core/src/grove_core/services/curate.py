@@ -133,7 +133,7 @@ class Curator:
         self._each(ids, restore_one)
         return self._result("restored")
 
-    def supersede(self, old_id: str, new_id: str, session_id: str) -> Result:
+    def supersede(self, old_id: str, new_id: str) -> Result:
         """Put one learning in another one's place, for good."""
         project = self._project
 
@@ -147,7 +147,7 @@ class Curator:
                 self._note(_REFUSED, learning, objection)
                 return
             event = Corrected(
-                ts=project.now, learning_id=old_id, session_id=session_id, superseded_by=new_id
+                ts=project.now, learning_id=old_id, session_id="", superseded_by=new_id
             )
             note = f"by {new_id}"
             self._change(found, LearningStatus.SUPERSEDED, note, event, detail=note)
