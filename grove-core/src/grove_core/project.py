@@ -451,10 +451,11 @@ class Project:
 
 def _spoken_for(events: "Collection[StatsEvent]") -> set[str]:
     """Name the learnings that somebody has used, restored or called useful."""
-    from grove_core.model.events import Rated, Referenced, Restored
+    from grove_core.model.events import Imported, Rated, Referenced, Restored
 
     return {
         one.learning_id
         for one in events
-        if isinstance(one, Referenced | Restored) or (isinstance(one, Rated) and one.useful)
+        if isinstance(one, Referenced | Restored | Imported)
+        or (isinstance(one, Rated) and one.useful)
     }

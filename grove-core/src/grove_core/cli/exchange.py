@@ -1,5 +1,8 @@
 """``grove export`` and ``grove import``."""
 
+import re
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Unpack
 
@@ -17,12 +20,14 @@ from grove_core.interchange.markdown import write_markdown
 from grove_core.model.learning import Learning, Scope
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
-from grove_core.services.imports import FORMATS, import_learnings
+from grove_core.services.imports import FORMATS, Outcome, import_learnings
 from grove_core.storage import files
-from grove_core.text import counted
+from grove_core.text import clean_line, counted
 
 JSONL: Final = "jsonl"
 MARKDOWN: Final = "markdown"
+_SHOWN: Final = 100
+_RANGE: Final = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 
 
 @click.command("export")
@@ -114,10 +119,11 @@ def _write(project: Project, output: Path, text: str, mode: int) -> None:
     "The scope of what names none",
     default=Scope.PROJECT.value,
 )
+@click.option("--select", is_flag=True, help="Show what could be imported, and ask what shall be.")
 @dry_run_option
 @grove_command
 def import_command(
-    invocation: Invocation, *, form: str, path: Path, scope: str, dry_run: bool
+    invocation: Invocation, *, form: str, path: Path, scope: str, select: bool, dry_run: bool
 ) -> Result:
     """Bring learnings of other programs and projects here.
 
@@ -125,19 +131,51 @@ def import_command(
     `markdown`, documents such as docs/solutions/ or the client's memory files, each of which
     becomes one learning; `older-grove`, the older program's .grove folder or its learnings.md.
 
-    Each entry is cleaned, and refused when it holds a secret. What is here already is left as it
-    is, so an import may be repeated. The files are only read. Exit code 1 when something was
-    refused.
+    Each entry is cleaned and judged as a reflection's is: one with a secret or with orders to the
+    agent is refused, one that says too little is kept with confidence low. What is here already is
+    left as it is, so an import may be repeated; a document that has changed replaces what it was.
+    A list of rules is left where it is, unless --select offers them one by one. The files are only
+    read. Exit code 1 when something was refused.
     """
-    project, usual = invocation.project, Scope(scope)
+    if select and not sys.stdin.isatty():
+        raise click.UsageError("--select asks on a terminal; --dry-run shows what there is")
+    project = invocation.project
     if not dry_run:
         name_slow_backend(project.library)
     try:
         with progress() as begin:
             return import_learnings(
-                project, form, path, scope=usual, dry_run=dry_run, progress=begin
+                project,
+                form,
+                path,
+                scope=Scope(scope),
+                dry_run=dry_run,
+                progress=begin,
+                pick=_pick if select else None,
             )
     except KeyboardInterrupt:
         raise GroveError(
             "interrupted; what has been stored stays, and the same command again imports the rest"
         ) from None
+
+
+def _pick(offered: Sequence[Outcome]) -> set[int]:
+    """Show a numbered table and ask for numbers, or for the lines that are left in an editor."""
+    rows = [
+        f"{number:>4}  {clean_line(f'{one.summary}  ({one.place})', _SHOWN)}"
+        for number, one in enumerate(offered, start=1)
+    ]
+    click.echo("\n".join(rows), err=True)
+    answer = click.prompt(
+        "Import which (1,3-5, all, none; e: edit the list)", default="none", err=True
+    )
+    if answer == "e":
+        answer = click.edit("\n".join(["# Take out what is not to be imported.", *rows])) or ""
+        answer = ",".join(line.split()[0] for line in answer.splitlines() if line.strip())
+    if answer == "all":
+        return set(range(len(offered)))
+    picked: set[int] = set()
+    for part in answer.replace(" ", "").split(","):
+        if found := _RANGE.fullmatch(part):
+            picked.update(range(int(found[1]) - 1, int(found[2] or found[1])))
+    return picked & set(range(len(offered)))

@@ -32,6 +32,8 @@ class Entry(Value):
     notes: tuple[str, ...] = ()
     reason: str = ""
     is_fault: bool = False
+    rules: tuple["Entry", ...] = ()
+    """What a list of rules holds, for those who pick from it."""
 
 
 def left_out(line: int, text: str, reason: str, *, is_fault: bool = False) -> Entry:

@@ -1,9 +1,11 @@
 """Markdown: documents such as ``docs/solutions/*.md``, each one learning; and a page for people."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
+
+from attrs import evolve
 
 from grove_core.interchange.entries import (
     Entry,
@@ -34,6 +36,8 @@ _MARKUP: Final = re.compile(
 _PATH: Final = re.compile(r"(?:[\w.@-]+/)*[\w.@-]+\.\w{1,8}")
 _MARKED_PATH: Final = re.compile(r"`((?:[\w.@-]+/)+[\w.@-]+\.\w{1,8})(?::\d+)?`")
 _MOST_FILES: Final = 10
+WHOLE: Final = "The whole document: "
+"""Begins the last line of a learning that was made of a document."""
 _TITLES: Final = ("title", "description", "summary", "name")
 _DATES: Final = ("date", "created", "last_updated")
 _INDEXES: Final = frozenset({"readme.md", "index.md", "memory.md"})
@@ -91,7 +95,8 @@ def read_document(text: str, place: PurePath) -> list[Entry]:
     sections = _sections(body)
     titles = [*_named(values, *_TITLES), *(one.title for one in sections if one.title)]
     if not values and not problem and (reason := _why_no_lesson(body, place)):
-        return [left_out(1, place.name, reason)]
+        rules = _rules(sections, place) if place.name.lower() not in _INDEXES else []
+        return [evolve(left_out(1, place.name, reason), rules=tuple(rules))]
     if not titles or not body:
         reason = "it has no title; give it one" if body else "it has no text below its title"
         return [left_out(1, place.name, reason, is_fault=True)]
@@ -140,6 +145,22 @@ def _why_no_lesson(body: str, place: PurePath) -> str:
     return ""
 
 
+def _rules(sections: Sequence[_Section], place: PurePath) -> Iterator[Entry]:
+    """Make an entry of each item of a list; what continues one belongs to it."""
+    for section in sections:
+        for item in re.split(r"\n(?= {0,3}(?:[-*+]|\d{1,3}[.)])[ \t])", f"\n{section.text}"):
+            text = one_line(_plain(_BULLET.sub("", item.strip(), count=1)))
+            if not _BULLET.match(item) or not text:
+                continue
+            about = f"{_plain(section.title)}: " if section.title else ""
+            fields: dict[str, Any] = {
+                "summary": shorten(text, SUMMARY_LENGTH_MAX),
+                "detail": f"{about}{text}\n\nA rule of `{place}`.",
+                "context_files": [] if place.is_absolute() else [str(place)],
+            }
+            yield Entry(line=1, fields=fields, notes=tuple(complete(fields)))
+
+
 def _sections(body: str) -> list[_Section]:
     """Divide a text at its headings; those within code are none."""
     title, lines, in_code = "", list[str](), False
@@ -168,7 +189,7 @@ def _entry(
     if symptoms := values.get("symptoms"):
         parts.append(_Section("Symptoms", "\n".join(f"- {one}" for one in symptoms)))
     whole = "\n\n".join(one.whole for one in sorted(parts, key=lambda one: one.rank))
-    ends = f"\n\nThe whole document: `{inside or place.name}`"
+    ends = f"\n\n{WHOLE}`{inside or place.name}`"
     digest = _cut(whole, DETAIL_LENGTH_MAX - len(ends))
     if digest != whole:
         notes.append("detail: a digest of the document")

@@ -121,6 +121,15 @@ class Restored(StatsEvent):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class Imported(StatsEvent):
+    """A learning of another program or project was brought here; its decay begins."""
+
+    event: ClassVar[str] = "imported"
+    learning_id: str
+    reason: str = ""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class Rated(StatsEvent):
     """Somebody said whether a learning is useful."""
 

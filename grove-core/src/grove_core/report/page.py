@@ -11,7 +11,15 @@ from typing import Final, NamedTuple
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from grove_core.model.events import Archived, Corrected, Rated, Referenced, Restored, StatsEvent
+from grove_core.model.events import (
+    Archived,
+    Corrected,
+    Imported,
+    Rated,
+    Referenced,
+    Restored,
+    StatsEvent,
+)
 from grove_core.model.learning import Learning, LearningStats, LearningStatus
 from grove_core.model.statistics import Insight, Statistics
 from grove_core.project import Project
@@ -22,7 +30,7 @@ from grove_core.services.learnings import detail_of, facts_of
 
 _GENERATOR: Final = b'<meta name="generator" content="grove'
 _MOST_EVENTS: Final = 10
-_HAPPENED: Final = (Archived, Restored, Corrected, Referenced, Rated)
+_HAPPENED: Final = (Archived, Restored, Imported, Corrected, Referenced, Rated)
 _VERBS: Final = {"referenced": "used"}
 
 

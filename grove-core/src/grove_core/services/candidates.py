@@ -32,7 +32,7 @@ from grove_core.services.storing import check_routing
 from grove_core.similarity import topic_of
 
 # So often one lesson is refused in a cycle for saying too little.
-_REFUSALS_MAX: Final = 2
+REFUSALS_MAX: Final = 2
 _SEARCH_SECONDS: Final = 1.0
 _SEARCH_HITS: Final = 5
 
@@ -162,7 +162,11 @@ def _checks(project: Project, session: Session, known: Known) -> list[CheckStage
 
 
 def check_by_write_gate(
-    project: Project, candidate: Candidate, refused: Sequence[str] = ()
+    project: Project,
+    candidate: Candidate,
+    refused: Sequence[str] = (),
+    *,
+    refusals_max: int = REFUSALS_MAX,
 ) -> Rejection | Doubt | None:
     """Ask the write gate, whatever its mode; what it has refused often enough it only doubts."""
     try:
@@ -179,7 +183,7 @@ def check_by_write_gate(
         return Doubt(assessment.hint) if assessment.hint else None
     topic = topic_of(candidate.summary, ())
     refusals = sum(topic.is_same(topic_of(one, ())) for one in refused)
-    return assessment.rejection if refusals < _REFUSALS_MAX else Doubt(assessment.rejection.reason)
+    return assessment.rejection if refusals < refusals_max else Doubt(assessment.rejection.reason)
 
 
 def check_by_plugins(

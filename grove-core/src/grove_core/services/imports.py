@@ -2,7 +2,7 @@
 
 import re
 from base64 import b32encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, timedelta
 from pathlib import Path, PurePath
@@ -10,16 +10,18 @@ from typing import Any, Final, NamedTuple
 
 from attrs import asdict, evolve, frozen
 
+from grove_core.config.schema import WriteGateMode
 from grove_core.errors import GroveError, StorageError
 from grove_core.identifiers import new_learning_id
 from grove_core.interchange.entries import Entry, complete, left_out
 from grove_core.interchange.jsonl import read_jsonl
-from grove_core.interchange.markdown import read_document
+from grove_core.interchange.markdown import WHOLE, read_document
 from grove_core.interchange.older_grove import read_older_learnings
-from grove_core.model.events import Restored
+from grove_core.model.events import Imported
 from grove_core.model.learning import (
     SUMMARY_LENGTH_MAX,
     Candidate,
+    Confidence,
     Criterion,
     Learning,
     LearningStatus,
@@ -30,7 +32,7 @@ from grove_core.model.learning import (
 from grove_core.model.memory import ReceiptStatus
 from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, readable_parts
-from grove_core.reflection.pipeline import WITHHELD, fingerprint, learning_from
+from grove_core.reflection.pipeline import WITHHELD, Doubt, fingerprint, learning_from
 from grove_core.reflection.secrets import objection_to
 from grove_core.services.candidates import check_by_plugins, check_by_write_gate
 from grove_core.services.feedback import correct
@@ -43,6 +45,9 @@ from grove_core.text import clean_line, counted, shorten
 
 Progress = Callable[[str, int], Callable[[], None]]
 """Is called with what is counted and how many there are; what it gives is called after each."""
+
+Pick = Callable[[Sequence["Outcome"]], Collection[int]]
+"""Is shown what an import would store and returns the places of what it shall."""
 
 IMPORT_SESSION: Final = "import"
 """The session of imported learnings whose source names none."""
@@ -107,6 +112,10 @@ class Outcome:
         """A line of a file, whose name may be a stranger's and hold anything."""
         return f"{clean_line(self.path, _LONGEST_PATH)}:{self.line}"
 
+    def noted(self, note: str) -> "Outcome":
+        """Return the same with one more note."""
+        return evolve(self, notes=(*self.notes, note))
+
     def refused(self, objection: Rejection, stage: Stage | None = None) -> "Outcome":
         """Return the same as refused."""
         reason, existing = objection.reason, objection.existing_id
@@ -121,18 +130,30 @@ def import_learnings(
     scope: Scope,
     dry_run: bool,
     progress: Progress,
+    pick: Pick | None = None,
 ) -> Result:
-    """Import a file or a folder; what is there already is left as it is."""
+    """Import a file or a folder, or what is picked of it; what is there already stays as it is."""
     readings = [_read(form, one, project.root) for one in _files_of(form, path)]
-    entries = [(place, entry) for place, read in readings for entry in read]
+    entries = [
+        (place, one)
+        for place, read in readings
+        for entry in read
+        for one in (entry.rules if pick and entry.rules else (entry,))
+    ]
     advance = progress("entries", len(entries))
     importer = _Importer(project, [entry for _, entry in entries])
-    outcomes: list[Outcome] = []
-    for place, entry in entries:
-        one = importer.evaluate(place, entry, scope)
-        if one.learning is not None and not dry_run:
-            one = _store(project, one, one.learning, form)
-        outcomes.append(one)
+    outcomes = [importer.evaluate(place, entry, scope) for place, entry in entries]
+    if pick is not None:
+        offered = [one for one in outcomes if one.imported]
+        picked = [offered[at] for at in sorted(pick(offered))]
+        left = {id(one) for one in offered} - {id(one) for one in picked}
+        outcomes = [
+            evolve(one, state=_LEFT_OUT, reason="not picked") if id(one) in left else one
+            for one in outcomes
+        ]
+    for at, one in enumerate(outcomes):
+        if one.imported is not None and not dry_run:
+            outcomes[at] = _store(project, one, one.imported, form)
         advance()
     outcomes = _supersede(project, outcomes, dry_run=dry_run)
     if not dry_run:
@@ -184,12 +205,15 @@ class _Importer:
         own = {one.learning_id for one in entries}
         self._summaries: dict[str, str] = {}
         self._by_content: dict[str, str] = {}
+        self._documents: dict[str | None, str] = {}
         self._there, self._imported = SimilarityIndex(), SimilarityIndex()
         for learning in (one.hit.learning for one in project.library.iterate()):
             self._remember(learning)
             if learning.session_id == IMPORT_SESSION:
                 # Found again although somebody has edited it.
                 self._by_content.setdefault(learning.id.rpartition("_")[2], learning.id)
+                if learning.status is LearningStatus.ACTIVE:
+                    self._documents[_document_of(learning.detail)] = learning.id
             # What an interrupted import has stored already must not refuse the rest of it.
             if learning.status is LearningStatus.ACTIVE and learning.id not in own:
                 self._there.add(learning.id, learning.summary, learning.detail)
@@ -213,21 +237,42 @@ class _Importer:
             said, _ = readable_parts(dict(entry.fields))
             shown = shorten(said or "(no summary)", SUMMARY_LENGTH_MAX)
             return evolve(outcome, summary=shown).refused(read, Stage.SCHEMA)
-        candidate = read.candidate
         notes = (*entry.notes, *read.notes)
-        outcome = evolve(outcome, summary=candidate.summary, notes=notes)
-        if (found := self._known(entry, candidate, outcome)) is not None:
+        outcome = evolve(outcome, summary=read.candidate.summary, notes=notes)
+        return self._compare(entry, read.candidate, outcome)
+
+    def _compare(self, entry: Entry, candidate: Candidate, outcome: Outcome) -> Outcome:
+        """Compare a candidate with what is there, and hear those who may object."""
+        digest = fingerprint(candidate)
+        earlier = self._documents.get(_document_of(candidate.detail) or None)
+        if earlier is not None and not self._by_content.keys() & {digest, _suffix_of(digest)}:
+            candidate = evolve(candidate, supersedes=(*candidate.supersedes, earlier))
+            entry = evolve(entry, timestamp=None)
+            outcome = outcome.noted(f"changed since it was imported as {earlier}, and replaces it")
+        if (found := self._known(entry, candidate, digest, outcome)) is not None:
             return found
-        objection = check_by_plugins(self._project, IMPORT_SESSION, None, candidate)
-        stage = Stage.ROUTING if objection is None else Stage.PLUGIN
-        objection = objection or check_routing(self._project, candidate.scope)
-        if objection is not None:
-            return outcome.refused(objection, stage)
-        learning = self._learning(entry, candidate)
+        for stage, objection in self._objections(entry, candidate):
+            if isinstance(objection, Rejection):
+                return outcome.refused(objection, stage)
+            if objection is not None:
+                candidate = evolve(candidate, confidence=Confidence.LOW)
+                outcome = outcome.noted(f"confidence low, by the write gate: {objection.hint}")
+        learning = self._learning(entry, candidate, digest)
         self._remember(learning)
         if learning.status is LearningStatus.ACTIVE:
             self._imported.add(learning.id, learning.summary, learning.detail)
         return evolve(outcome, state=_IMPORTED, learning=learning)
+
+    def _objections(
+        self, entry: Entry, candidate: Candidate
+    ) -> Iterator[tuple[Stage, Rejection | Doubt | None]]:
+        project = self._project
+        yield Stage.PLUGIN, check_by_plugins(project, IMPORT_SESSION, None, candidate)
+        yield Stage.ROUTING, check_routing(project, candidate.scope)
+        # What has an id has passed the gate of another project; a person may write what they like.
+        is_judged = entry.learning_id is None and entry.session_id != _BY_HAND
+        if is_judged and project.config.gate.write_gate.mode is not WriteGateMode.OFF:
+            yield Stage.WRITE_GATE, check_by_write_gate(project, candidate, refusals_max=0)
 
     def _leak(self, entry: Entry) -> Rejection | None:
         beside = {
@@ -239,9 +284,10 @@ class _Importer:
         }
         return objection_to({**entry.fields, **beside}, self._allowed)
 
-    def _known(self, entry: Entry, candidate: Candidate, outcome: Outcome) -> Outcome | None:
+    def _known(
+        self, entry: Entry, candidate: Candidate, digest: str, outcome: Outcome
+    ) -> Outcome | None:
         """Find what is there already: the same learning, its id, or one that says the same."""
-        digest = fingerprint(candidate)
         known = self._by_content.get(digest) or self._by_content.get(_suffix_of(digest))
         existing = entry.learning_id or known
         summary = self._summaries.get(existing or "")
@@ -270,11 +316,11 @@ class _Importer:
         state = _DUPLICATE
         return evolve(outcome, state=state, existing_id=found[0].key, reason=reason)
 
-    def _learning(self, entry: Entry, candidate: Candidate) -> Learning:
+    def _learning(self, entry: Entry, candidate: Candidate, digest: str) -> Learning:
         written = entry.timestamp or self._project.now
         day = written.astimezone(UTC)
         # Made of the content; of thousands of learnings, two may have the same one.
-        made = f"cl_{day.year:04}{day:%m%d}_{_suffix_of(fingerprint(candidate))}"
+        made = f"cl_{day.year:04}{day:%m%d}_{_suffix_of(digest)}"
         made = new_learning_id(written) if made in self._summaries else made
         learning = learning_from(
             candidate,
@@ -284,6 +330,11 @@ class _Importer:
             now=written,
         )
         return evolve(learning, status=entry.status)
+
+
+def _document_of(detail: str) -> str:
+    """Return which document a learning was made of, empty when it was none."""
+    return detail.rpartition("\n")[2].partition(WHOLE)[2]
 
 
 def _suffix_of(digest: str) -> str:
@@ -302,7 +353,7 @@ def _store(
         # Its decay starts now, or the next session would archive it unseen. First of all, should
         # the process end in between: an event of nothing does no harm.
         reason = f"imported from {form}"
-        event = Restored(ts=project.now, learning_id=learning.id, reason=reason)
+        event = Imported(ts=project.now, learning_id=learning.id, reason=reason)
         project.log_events([event], personal=learning.scope is Scope.PERSONAL)
     try:
         # Others, such as a reflection, have their turn between two learnings.

@@ -14,6 +14,7 @@ from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import (
     Archived,
     Corrected,
+    Imported,
     Rated,
     Referenced,
     Rejected,
@@ -143,7 +144,7 @@ def show_learning(project: Project, learning_id: str) -> Result:
     usage = project.usage()
     # What others have noted is theirs to put away.
     aging = examine(project, [found], usage)[0].assessment if found.hit.complete else None
-    kinds = [Archived, Restored, Corrected, Referenced, Rated]
+    kinds = [Archived, Restored, Imported, Corrected, Referenced, Rated]
     logged = find_events(project, kinds, [learning_id])
     events = [one.event for one in logged if getattr(one.event, "learning_id", "") == learning_id]
     following = _find_successor(project, found.hit.learning, events)
@@ -223,7 +224,7 @@ def detail_of(event: StatsEvent) -> str:
     """Describe an event; a log comes with a clone, so its texts are cleaned."""
     parts: Sequence[str | None] = ()
     match event:
-        case Archived() | Restored():
+        case Archived() | Restored() | Imported():
             parts = (event.reason,)
         case Corrected():
             parts = (f"by {event.superseded_by}" if event.superseded_by else "", event.why)

@@ -31,7 +31,7 @@ _FLUSHED_AT: Final = 100_000  # events; more at once are quicker to write and ta
 # Events of which a repeat changes nothing.
 _USES: Final = ("surfaced", "referenced", "dismissed")
 # Events about one learning each; the others are about reflections.
-_OF_LEARNINGS: Final = frozenset((*_USES, "corrected", "rated", "archived", "restored"))
+_OF_LEARNINGS: Final = frozenset((*_USES, "corrected", "rated", "archived", "restored", "imported"))
 _LATEST: Final = ("surfaced", "referenced", "restored")
 _MARKS: Final = ("corrected", "useful", "useless")
 _WRITE_GATE: Final = "write_gate"
@@ -343,8 +343,8 @@ class _Batch:
                 self._corrections.append((learning.key, moment, successor))
             case "rated", _Learning():
                 learning.marks["useful" if fields["useful"] else "useless"] += 1
-            case "restored", _Learning():
-                learning.note(event, moment)
+            case "restored" | "imported", _Learning():
+                learning.note("restored", moment)
             case "reflection", _ if ticket and _accepted_of(fields) > 0:
                 self._tickets.append((ticket, None, moment))
             case "skip", _ if ticket:
