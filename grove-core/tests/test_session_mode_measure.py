@@ -176,6 +176,42 @@ def test_a_project_in_a_subdirectory(make, tmp_path):
     assert project.measured() == 4
 
 
+def test_what_others_did_and_where_it_only_moved_does_not_count(project):
+    project.git("switch", "-qc", "theirs")
+    project.write("b.txt", numbered(100, 300))
+    project.commit()
+    project.git("switch", "-q", "main")
+    project.begin()
+    project.git("merge", "-q", "--ff-only", "theirs")
+    assert project.measured() == 0
+    project.git("mv", "a.txt", "c.txt")
+    assert project.measured() == 0
+    project.commit()
+    (project.top / "b.txt").rename(project.top / "d.txt")
+    assert project.measured() == 0
+    project.write("c.txt", numbered(0, 13))
+    assert project.measured() == 3
+    project.commit()
+    project.git("commit", "-q", "--amend", "-m", "better")
+    assert project.measured() == 3
+    project.git("checkout", "-q", "theirs")
+    assert project.measured() == 0
+
+
+def test_what_lies_outside_of_the_projects_folder_does_not_count(make, tmp_path):
+    project = make("mono/app", repository=False, top=tmp_path / "mono")
+    project.git("init", "-q", "-b", "main")
+    project.write("lib/a.txt", numbered(0, 3))
+    project.commit()
+    project.begin()
+    project.write("lib/a.txt", numbered(0, 90))
+    project.write("other/b.txt", numbered(0, 90))
+    assert project.measured() == 0
+    project.commit()
+    project.write("app/c.txt", numbered(0, 7))
+    assert project.measured() == 7
+
+
 def test_a_broken_repository_holds_nobody_up_and_leaves_a_line(project):
     session = project.begin()
     project.session = evolve(session, baseline=evolve(session.baseline, head="1" * 40))

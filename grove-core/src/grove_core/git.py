@@ -1,6 +1,7 @@
 """What git knows about a work tree: few calls with time limits that change nothing."""
 
 import os
+import re
 import zlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,6 +14,10 @@ EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 _FILE_START: Final = "gitdir:"
 _LONGEST: Final = 4096
+_MOST_OF_A_LOG: Final = 256 * 1024
+_MOVE: Final = re.compile(r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]*\t(.*)")
+_PAIR: Final = re.compile(r"\A[0-9a-f]{40,64} [0-9a-f]{40,64}\n")
+_COMMIT: Final = re.compile(r"commit(?: \((?:amend|initial)\))?:")
 
 # A work tree's own settings must not make these calls run a program or fetch anything.
 _SETTINGS = (
@@ -53,6 +58,8 @@ class WorkTree(NamedTuple):
     branch: str
     changed: tuple[str, ...]
     untracked: tuple[str, ...]
+    deleted: "Mapping[str, str]"
+    """Files that are gone, each with git's name of its content."""
 
 
 class BranchHistory(NamedTuple):
@@ -120,6 +127,7 @@ def _parse_status(records: "Sequence[str]") -> WorkTree:
     head = branch = ""
     changed: list[str] = []
     untracked: list[str] = []
+    deleted: dict[str, str] = {}
     for record in records:
         if record.startswith("# branch.oid "):
             head = record.removeprefix("# branch.oid ").replace("(initial)", "")
@@ -128,8 +136,11 @@ def _parse_status(records: "Sequence[str]") -> WorkTree:
         elif record.startswith("? "):
             untracked.append(record[2:])
         elif fields := _FIELDS_OF_RECORD.get(record[:1]):
-            changed.append(record.split(" ", fields - 1)[-1])
-    return WorkTree(head, branch, tuple(changed), tuple(untracked))
+            told = record.split(" ", fields - 1)
+            changed.append(told[-1])
+            if told[0] == "1" and "D" in told[1]:
+                deleted[told[-1]] = told[6]
+    return WorkTree(head, branch, tuple(changed), tuple(untracked), deleted)
 
 
 def read_branch_history(top: "str | Path", seconds: float) -> BranchHistory:
@@ -152,25 +163,65 @@ def read_branch_history(top: "str | Path", seconds: float) -> BranchHistory:
     return BranchHistory(tuple(subjects), tuple(paths))
 
 
+_NUMBERS = ("--numstat", "-z", "-M", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
+
+
 def count_changed_lines(top: "Path", base: str, seconds: float) -> "Mapping[str, int] | None":
     """Count added plus deleted lines of each tracked file since a commit, commits included."""
-    output = run_git(
-        top, seconds, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff",
-        "--no-textconv",
-        "--ignore-submodules=dirty", "--end-of-options", base or EMPTY_TREE, "--",
-    )  # fmt: skip
-    if output is None:
-        return None
+    output = run_git(top, seconds, "diff", *_NUMBERS, "--end-of-options", base or EMPTY_TREE, "--")
+    return None if output is None else _read_counts(output)
+
+
+def _read_counts(output: str) -> "Mapping[str, int]":
+    """Read added plus deleted lines by path; the two names of a moved file follow its numbers."""
     counts: dict[str, int] = {}
-    for record in output.split("\0"):
-        added, _, rest = record.partition("\t")
-        deleted, _, path = rest.partition("\t")
+    records = iter(output.split("\0"))
+    for record in records:
+        added, _, rest = _PAIR.sub("", record).partition("\t")
+        deleted, tab, path = rest.partition("\t")
+        if tab and not path:
+            next(records, "")
+            path = next(records, "")
         if added.isdigit() and deleted.isdigit() and path:
-            counts[path] = int(added) + int(deleted)
+            counts[path] = counts.get(path, 0) + int(added) + int(deleted)
     return counts
 
 
-def run_git(top: "str | Path", seconds: float, *arguments: str) -> str | None:
+def count_own_lines(top: "Path", base: str, seconds: float) -> "Mapping[str, int] | None":
+    """Count what was committed here since a commit, without what was pulled or checked out.
+
+    git notes beside HEAD how it got to each commit; ``None`` where it does not.
+    """
+    moves = _moves_of_head(top)
+    last = max((at for at, move in enumerate(moves) if move[1] == base), default=None)
+    if last is None:
+        return None
+    own = [move for move in moves[last + 1 :] if _COMMIT.match(move[2])]
+    pairs = "".join(f"{old if old.strip('0') else EMPTY_TREE} {new}\n" for old, new, _ in own)
+    if not pairs:
+        return {}
+    output = run_git(top, seconds, "diff-tree", "--stdin", "-r", *_NUMBERS, given=pairs)
+    return None if output is None else _read_counts(output)
+
+
+def _moves_of_head(top: "Path") -> list[tuple[str, str, str]]:
+    """Read the latest moves of HEAD: from where, to where, and how."""
+    entry = top / ".git"
+    named = "" if entry.is_dir() else _line(entry)
+    directory = top / named.removeprefix(_FILE_START).strip() if named else entry
+    try:
+        with (directory / "logs" / "HEAD").open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _MOST_OF_A_LOG))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    found = (_MOVE.match(line) for line in lines)
+    return [(one[1], one[2], one[3]) for one in found if one]
+
+
+def run_git(
+    top: "str | Path", seconds: float, *arguments: str, given: str | None = None
+) -> str | None:
     """Run git on a work tree that may be anybody's."""
     import subprocess
 
@@ -182,7 +233,7 @@ def run_git(top: "str | Path", seconds: float, *arguments: str) -> str | None:
             ["git", *_SAFE_OPTIONS, "-C", top, *arguments],
             capture_output=True,
             check=True,
-            stdin=subprocess.DEVNULL,
+            input=(given or "").encode(),
             timeout=seconds,
             env=inherited | _ENVIRONMENT,
         )
@@ -229,18 +280,19 @@ def without(prefixes: "Iterable[str]", paths: "Iterable[str]") -> tuple[str, ...
 
 def seen_from_top(root: str, top: str, paths: "Iterable[str]") -> tuple[str, ...]:
     """Turn paths relative to the project into paths relative to the work tree's top."""
-    inside = _inside(root, top)
+    inside = place_in_top(root, top)
     return tuple(f"{inside}{path}" for path in paths)
 
 
 def seen_from_root(root: str, top: str, paths: "Iterable[str]") -> tuple[str, ...]:
     """Turn paths relative to the work tree's top into paths relative to the project."""
-    inside = _inside(root, top)
+    inside = place_in_top(root, top)
     return tuple(
         dict.fromkeys(path.removeprefix(inside) for path in paths if path.startswith(inside))
     )
 
 
-def _inside(root: str, top: str) -> str:
+def place_in_top(root: str, top: str) -> str:
+    """Name the project's folder as paths from the top of its work tree begin; empty for the top."""
     base = os.path.realpath(top).rstrip("/")
     return f"{root[len(base) + 1 :]}/" if root.startswith(f"{base}/") else ""

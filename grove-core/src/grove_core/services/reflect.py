@@ -371,9 +371,10 @@ class _Work:
             lines.append("The gate is open.")
         else:
             end = "; the gate stays closed" if gate.status.reflection_pending else ""
-            again = self._result.repeated and not self._result.rejected
-            why = "it has counted already, for an earlier close" if again else ""
-            document["error"] = f"{why or 'no candidate was accepted'}{end}"
+            why = "no candidate was accepted"
+            if self._result.repeated:
+                why = "what was accepted has counted already, for an earlier close"
+            document["error"] = f"{why}{end}"
             reasons.append(document["error"])
         return Result(
             document=document,

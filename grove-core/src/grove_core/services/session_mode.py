@@ -5,7 +5,7 @@ import os
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
@@ -89,7 +89,9 @@ def take_baseline(
             taken_at=project.now, excluded=excluded, transcript_offset=transcript_offset
         )
     project.work_trees[top] = tree
-    paths = without(_prefixes(project.root, top, excluded), (*tree.changed, *tree.untracked))
+    inside = git.place_in_top(os.fspath(project.root), os.fspath(top))
+    every = without(_prefixes(project.root, top, excluded), (*tree.changed, *tree.untracked))
+    paths = [path for path in every if path.startswith(inside)]
     return Baseline(
         taken_at=project.now,
         head=tree.head,
@@ -123,10 +125,11 @@ def measure(
     tree = git.read_work_tree(top, STATUS_SECONDS)
     if tree is not None:
         prefixes = _prefixes(project.root, top, baseline.excluded)
+        inside = git.place_in_top(os.fspath(project.root), os.fspath(top))
         paths = without(prefixes, (*tree.changed, *tree.untracked))
         key = state_key(os.fspath(top), tree.head, paths)
         is_same = known is not None and known.key == key
-        lines = known.lines if known and is_same else _count(top, tree, baseline, prefixes)
+        lines = known.lines if known and is_same else _count(top, tree, baseline, prefixes, inside)
     if lines is None:
         why = "git failed or was late; what this session has changed was not measured"
         project.diagnostics.log("warning", why, session=session.id)
@@ -144,19 +147,59 @@ def work_tree_of(project: "Project", session: Session) -> tuple[str, tuple[str, 
 
 
 def _count(
-    top: Path, tree: git.WorkTree, baseline: Baseline, prefixes: tuple[str, ...]
+    top: Path, tree: git.WorkTree, baseline: Baseline, prefixes: tuple[str, ...], inside: str
 ) -> int | None:
     """Count lines: files that were dirty then by their prints, all others by git."""
+
+    def counting(paths: Iterable[str]) -> list[str]:
+        own = (path for path in without(prefixes, paths) if path.startswith(inside))
+        return _others(top, baseline, own)
+
     total = sum(changed_lines(file, look_at(top, file.path)) for file in baseline.dirty)
-    new = _others(top, baseline, without(prefixes, tree.untracked))
-    total += sum(look_at(top, path).lines for path in new[:MOST_FILES])
-    changed = _others(top, baseline, without(prefixes, tree.changed))
+    new = counting(tree.untracked)[:MOST_FILES]
+    moved = _moved(top, tree.deleted, new)
+    total += sum(look_at(top, path).lines for path in new if path not in moved)
+    changed = {*counting(tree.changed)}.difference(moved.values())
     if tree.head == baseline.head and not changed:
         return total
-    counts = git.count_changed_lines(top, baseline.head or "", DIFF_SECONDS)
+    counts = _own_counts(top, tree, baseline)
     if counts is None:
         return None
-    return total + sum(counts[path] for path in _others(top, baseline, without(prefixes, counts)))
+    kept = {*counting(counts)}.difference(moved.values())
+    return total + sum(counts[path] for path in kept)
+
+
+def _moved(top: Path, gone: Mapping[str, str], new: Iterable[str]) -> Mapping[str, str]:
+    """Find the new files that are files of other names as they were, which is no change."""
+    if not gone:
+        return {}
+    from hashlib import sha1  # seldom needed, and slow to import
+
+    left = {name: path for path, name in gone.items()}
+    found = {}
+    for path in new:
+        with suppress(OSError), (top / path).open("rb") as file:
+            content = file.read(MOST_FILE_BYTES)
+            name = sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+            if source := left.pop(name, None):
+                found[path] = source
+    return found
+
+
+def _own_counts(top: Path, tree: git.WorkTree, baseline: Baseline) -> "Mapping[str, int] | None":
+    """Count the lines of files between then and now that were changed here."""
+    base = baseline.head or ""
+    counts = git.count_changed_lines(top, base, DIFF_SECONDS)
+    if counts is None or tree.head == base:
+        return counts
+    own = git.count_own_lines(top, base, DIFF_SECONDS)
+    if own is None:
+        return counts
+    open_ = git.count_changed_lines(top, tree.head, DIFF_SECONDS)
+    if open_ is None:
+        return None
+    # A change that was made and taken back is none.
+    return {path: min(n, own.get(path, 0) + open_.get(path, 0)) for path, n in counts.items()}
 
 
 def _others(top: Path, baseline: Baseline, paths: Iterable[str]) -> list[str]:
