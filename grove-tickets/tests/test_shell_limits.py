@@ -22,13 +22,6 @@ def test_special_texts(text):
     check(text)
 
 
-def test_backslashes_that_double_with_every_shell():
-    text = "t a"
-    for _ in range(12):
-        text = 'bash -c "' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    check(text)
-
-
 def test_of_a_text_that_is_too_large_the_beginning_counts():
     found = commands("t 1; t 2\n" + "t 3;" * 50_000)
     assert [command.words for command in found] == [("t", "1"), ("t", "2")]

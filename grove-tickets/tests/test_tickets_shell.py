@@ -199,11 +199,6 @@ def test_expansions(text, expected):
     assert list(only(text).words) == expected
 
 
-def test_the_program_that_a_lookup_prints():
-    assert only("$(command -v t) a").program == "t"
-    assert only("X=$(which t); $X a").words[1:] == ("a",)
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -439,13 +434,6 @@ FRAGMENTS = [
     "\\", "#", "if", "then", "fi", "for x in", "do", "done", "case x in", "esac", "bash -c", "eval",
     "xargs", "trap", "EXIT", "[[", "]]", "((", "))", "=", "<", ">", "&", "\0", "\ud800", "é", "\t",
 ]  # fmt: skip
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.text() | st.binary().map(lambda data: data.decode("utf-8", "surrogateescape")))
-def test_no_input_breaks_it(text):
-    for command in commands(text):
-        assert command.words
 
 
 @settings(max_examples=100, deadline=None)
