@@ -53,7 +53,7 @@ def settings(world, *words):
 def test_every_key_with_value_and_origin(layered):
     found = settings(layered, "show")
     backends = tuple(f"backends.{name}." for name in ("total-recall", "mcp", "postgres"))
-    of_plugins = ("ticketing.overrides.", "tickets.", *backends)
+    of_plugins = ("ticketing.overrides.", "tickets.", "gates.review.", *backends)
     names = {key for key in found if not key.startswith(of_plugins)}
     assert names | {"ticketing.overrides"} == set(config_keys())
     expected = {

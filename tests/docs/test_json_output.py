@@ -84,7 +84,7 @@ def keys_of(value, known, prefix=""):
         else:
             found.add(key)
             # The value of a setting may be of any type, which its plugin says.
-            if isinstance(child, dict) and not key.startswith("settings[]."):
+            if isinstance(child, dict) and key not in {"settings[].value", "settings[].default"}:
                 found |= keys_of(child, known, f"{key}.")
     return found
 
