@@ -31,7 +31,8 @@ def cost_document(project: Project) -> dict[str, Any]:
     statistics = project.statistics()
     usage, settings = statistics.usage, project.config.retrieval
     showing = usage.characters / usage.surfaced if usage.surfaced else 0
-    stop = len(_message_of_a_stop(project))
+    call = HookInput(event=HookEvent.STOP, session_id="0" * _LONGEST_ID)
+    stop = len(block_reason(new_session(project, call), project.policy.max_blocks))
     weeks = [_week(one, showing, stop) for one in statistics.weeks[-_MOST_WEEKS:]]
     sessions = sessions_here(project)[:_MOST_SESSIONS]
     logs = [retrievals_of(project.paths.cache, one.id) for one in sessions]
@@ -51,11 +52,6 @@ def cost_document(project: Project) -> dict[str, Any]:
         "weeks": [one for one in weeks if one["showings"] or one["stops"] or one["refused"]],
         "sessions": [_session(*one) for one in zip(sessions, logs, strict=True)],
     }
-
-
-def _message_of_a_stop(project: Project) -> str:
-    call = HookInput(event=HookEvent.STOP, session_id="0" * _LONGEST_ID)
-    return block_reason(new_session(project, call), project.policy.max_blocks)
 
 
 def _size(characters: float) -> dict[str, int]:

@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from grove_core import git
-from grove_core.codec import event_from_line
-from grove_core.errors import CodecError, GroveError
+from grove_core.errors import GroveError
 from grove_core.model.events import Referenced
 from grove_core.project import Project
 from grove_core.quotation import quote_line, shown_name
 from grove_core.report.text import in_days
+from grove_core.stats.lines import EventLine, read_lines
 from grove_core.text import clean_line
 
 _MOST_LISTED: Final = 10
@@ -32,7 +32,8 @@ def digest_since(project: Project, since: datetime) -> dict[str, Any]:
     """Collect what has happened since a moment."""
     statistics = project.statistics(since)
     records = {one.learning_id: one for one in statistics.records}
-    new = sorted((one for one in records.values() if one.created >= since), key=_age, reverse=True)
+    new = [one for one in records.values() if one.created >= since]
+    new.sort(key=lambda one: one.created, reverse=True)
     used = [
         _item(one.learning_id, one.summary, f"used {one.stats.referenced}×")
         for one in statistics.top
@@ -57,10 +58,6 @@ def digest_since(project: Project, since: datetime) -> dict[str, Any]:
     }
 
 
-def _age(record: Any) -> tuple[datetime, str]:  # noqa: ANN401 - a record
-    return record.created, record.learning_id
-
-
 def digest_of_branch(project: Project, base: str) -> dict[str, Any]:
     """Collect what a branch adds to the project, and which learnings were used for it."""
     top = git.find_top(project.root)
@@ -69,9 +66,10 @@ def digest_of_branch(project: Project, base: str) -> dict[str, Any]:
     if text is None:
         raise GroveError(f"git cannot compare HEAD with {clean_line(base, _LONGEST)} here")
     used: dict[str, list[str]] = {}
-    for one in _events(text):
-        if isinstance(one, Referenced):
-            used.setdefault(one.learning_id, []).extend(filter(None, [one.how]))
+    for one in read_lines([line.encode() for line in _ADDED_LINE.findall(text)]):
+        if isinstance(one, EventLine) and one.event == Referenced.event:
+            how = used.setdefault(one.fields["learning_id"], [])
+            how += filter(None, [one.fields.get("how")])
     new = dict.fromkeys(_ADDED_LEARNING.findall(text), ())
     return {
         "since": None,
@@ -82,14 +80,6 @@ def digest_of_branch(project: Project, base: str) -> dict[str, Any]:
         "going_stale": [],
         "refused": {},
     }
-
-
-def _events(diff: str) -> Iterator[object]:
-    for line in _ADDED_LINE.findall(diff):
-        try:
-            yield event_from_line(line)
-        except CodecError:
-            continue
 
 
 def _known(project: Project, named: Mapping[str, Iterable[str]]) -> Iterator[dict[str, str]]:

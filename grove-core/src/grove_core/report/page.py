@@ -4,7 +4,6 @@ import base64
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from importlib.resources import files
 from typing import Final, NamedTuple
 
@@ -20,7 +19,7 @@ from grove_core.model.events import (
     Restored,
     StatsEvent,
 )
-from grove_core.model.learning import Learning, LearningStats, LearningStatus
+from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.statistics import Insight, Statistics
 from grove_core.project import Project
 from grove_core.report.sections import sections
@@ -49,35 +48,26 @@ def readable_learnings(project: Project) -> list[ReadableLearning]:
     events = defaultdict[str, list[StatsEvent]](list)
     for logged in find_events(project, _HAPPENED):
         events[getattr(logged.event, "learning_id", "")].append(logged.event)
-    made = [
-        ReadableLearning(
-            one.learning,
-            _use_of(usage.get(one.learning.id)),
-            [
-                *(
-                    (name, said if isinstance(said, str) else said.text)
-                    for name, said in facts_of(one.found, usage.get(one.learning.id))
-                ),
-                ("Decay", one.assessment.explanation),
-            ],
-            [_happened(event) for event in events[one.learning.id][-_MOST_EVENTS:]],
-        )
-        for one in examine(project, project.library.iterate(), usage)
-    ]
-    return sorted(made, key=_active_and_newest, reverse=True)
-
-
-def _active_and_newest(one: ReadableLearning) -> tuple[bool, datetime]:
-    return one.learning.status is LearningStatus.ACTIVE, one.learning.timestamp
-
-
-def _use_of(stats: LearningStats | None) -> str:
-    shown, used = (stats.surfaced, stats.referenced) if stats else (0, 0)
-    return f"used {used:,} of {shown:,}" if shown else f"used {used:,}" if used else ""
-
-
-def _happened(event: StatsEvent) -> str:
-    return f"{event.ts:%Y-%m-%d} {_VERBS.get(event.event, event.event)} {detail_of(event)}".rstrip()
+    made = []
+    for one in examine(project, project.library.iterate(), usage):
+        stats = usage.get(one.learning.id)
+        shown, used = (stats.surfaced, stats.referenced) if stats else (0, 0)
+        use = f"used {used:,}{f' of {shown:,}' if shown else ''}" if shown or used else ""
+        facts = [
+            *(
+                (name, said if isinstance(said, str) else said.text)
+                for name, said in facts_of(one.found, stats)
+            ),
+            ("Decay", one.assessment.explanation),
+        ]
+        history = [
+            f"{event.ts:%Y-%m-%d} {_VERBS.get(event.event, event.event)} {detail_of(event)}"
+            for event in events[one.learning.id][-_MOST_EVENTS:]
+        ]
+        made.append(ReadableLearning(one.learning, use, facts, history))
+    active = LearningStatus.ACTIVE
+    made.sort(key=lambda one: (one.learning.status is active, one.learning.timestamp), reverse=True)
+    return made
 
 
 def html_page(

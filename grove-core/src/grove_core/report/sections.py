@@ -1,7 +1,7 @@
 """What ``grove stats`` and the page say of the numbers: sections of plain text."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -69,13 +69,10 @@ def sections(statistics: Statistics, insights: Sequence[Insight]) -> list[Sectio
         _log(statistics),
     )
     found = [one for one in made if one.notes or one.rows or one.items]
-    if any(_INTERVAL.search(text) for one in found for text in _texts(one)):
+    texts = (text for one in found for text in chain(one.notes, *one.rows, *one.items))
+    if any(map(_INTERVAL.search, texts)):
         found.append(Section(notes=[_INTERVALS]))
     return found
-
-
-def _texts(section: Section) -> Iterator[str]:
-    return chain(section.notes, *section.rows, *section.items)
 
 
 def _summary(statistics: Statistics) -> Section:
