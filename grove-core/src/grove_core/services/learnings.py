@@ -182,16 +182,18 @@ def facts_of(found: FoundLearning, stats: LearningStats | None) -> list[tuple[st
     names = [one.name for one in fields(Candidate)]
     named = (name for name in names if name not in ("category", "summary", "detail"))
     origin = (("ticket", learning.ticket_id), ("session", learning.session_id))
-    usage = stats and (
-        f"shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced},"
-        f" dismissed in {stats.dismissed}, corrected {counted(stats.corrected, 'time')}"
-    )
+    usage = stats and [
+        f"shown in {counted(stats.surfaced, 'session')}" if stats.surfaced else "",
+        f"used in {counted(stats.referenced, 'session')}" if stats.referenced else "",
+        f"dismissed in {counted(stats.dismissed, 'session')}" if stats.dismissed else "",
+        f"corrected {counted(stats.corrected, 'time')}" if stats.corrected else "",
+    ]
     return [
         *((about(name).title, _words(getattr(learning, name))) for name in named),
         ("Origin", Foreign(", ".join(f"{name} {value}" for name, value in origin if value))),
         ("Created", format_instant(learning.timestamp)),
         ("Backend", found.backend),
-        ("Usage", usage or ""),
+        ("Usage", ", ".join(filter(None, usage or ()))),
     ]
 
 
