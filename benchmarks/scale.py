@@ -1,7 +1,7 @@
 """What hooks and commands cost with 0 to 100,000 learnings, warm and cold, and their memory.
 
-Everything is told as multiples of starting Python in the same run. Writes tables and pictures into
-docs/dev/, or prints tables alone with --quick or --json.
+Everything is told as multiples of starting Python in the same run. Writes tables into docs/dev/, or
+prints them alone with --quick or --json.
 """
 
 import argparse
@@ -17,7 +17,6 @@ from attrs import asdict
 from report import PAGE, facts, write_between_markers
 from rounds import Length
 from scale_measuring import Effort, Measurements, measure_all
-from scale_plot import draw
 from scale_report import missed, parts_of
 from scale_worlds import scale_world
 
@@ -81,8 +80,6 @@ def _report(measurements: Measurements, *, write: bool) -> None:
         sys.stdout.write(f"{name}:\n\n{text}\n\n")
         if write:
             write_between_markers(name, text, _PAGE)
-    if write:
-        draw(measurements, _PAGE.parent)
 
 
 if __name__ == "__main__":
