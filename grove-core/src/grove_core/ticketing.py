@@ -14,7 +14,6 @@ from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall,
 from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import (
     CloseMatcher,
-    CommandReader,
     EnabledWhen,
     ProjectContext,
     TicketProbe,
@@ -34,9 +33,6 @@ READ_SECONDS: Final = 1.0
 PATTERNS_KEY: Final = "ticketing.patterns"
 
 _CONFIGURATION: Final = Plugin(PATTERNS_KEY, "", "", "configuration", "")
-_DEFINED: Final = f"defined by {PATTERNS_KEY}"
-# How to install one is for `grove doctor` to find out: a hook that comes here would have to wait.
-_NO_READER: Final = "no plugin in use reads shell commands; grove doctor says how to have one"
 
 Found = tuple[Contribution[TicketProbe], Detection | None]
 
@@ -283,29 +279,18 @@ class TicketSystems:
 
     @cached_property
     def _all_matchers(self) -> Sequence[Contribution[CloseMatcher]]:
-        tools = tuple({tool: None for one in self._readers() for tool in one.value.tools})
-        own = [
-            CloseMatcher(
-                system=one.name,
-                literals=one.literals,
-                tools=tools,
-                match=partial(self._closes_by, one),
-            )
-            for one in self._patterns
-            if tools
-        ]
-        mine = [Contribution(value=one, source=_CONFIGURATION) for one in own]
-        return [*self._plugins.close_matchers(), *mine]
-
-    def _readers(self) -> list[Contribution[CommandReader]]:
-        return self._plugins.command_readers() if self._patterns else []
+        found = self._plugins.close_matchers()
+        readers = self._plugins.command_readers() if self._patterns else ()
+        tools = tuple({tool: None for one in readers for tool in one.value.tools})
+        for one in self._patterns if tools else ():
+            closes = partial(self._closes_by, one)
+            own = CloseMatcher(system=one.name, literals=one.literals, tools=tools, match=closes)
+            found.append(Contribution(value=own, source=_CONFIGURATION))
+        return found
 
     def _detect_pattern(self, _: ProjectContext) -> Detection | None:
-        if not self._rules.initialised:
-            return None
-        readable = bool(self._readers())
-        note = _DEFINED if readable else _NO_READER
-        return Detection(marker=PATTERNS_KEY, usable=readable, note=note)
+        defined = Detection(marker=PATTERNS_KEY, note=f"defined by {PATTERNS_KEY}")
+        return defined if self._rules.initialised else None
 
     def _closes_by(
         self, pattern: "TicketPattern", call: ToolCall, _: ProjectContext
