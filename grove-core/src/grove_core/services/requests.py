@@ -27,6 +27,7 @@ from grove_core.services.sessions import (
     trace_event,
     update_session,
 )
+from grove_core.services.transcript import read_said
 from grove_core.text import clean_line, shorten
 
 _MOST_LISTED: Final = 30
@@ -42,6 +43,7 @@ def brief(project: Project, session: Session) -> Result:
     gate = session.gate
     of_cycle = gate.cycle.tickets if gate.cycle is not None else ()
     tickets: Sequence[Ticket] = of_cycle or ([gate.ticket] if gate.ticket is not None else [])
+    said = read_said(session.transcript_path, project.config.secrets.allow)
     lines: list[Line] = []
     for ticket in tickets:
         lines.append(f"Ticket {name_of(ticket)}:")
@@ -54,6 +56,9 @@ def brief(project: Project, session: Session) -> Result:
         "Learnings you were shown (name those that helped)": [
             f"{shown_name(one.learning_id)} {one.summary}" for one in session.injected
         ],
+        "Corrections by the user (keep what holds beyond this session)": said.corrections,
+        "Commands that failed and then passed": said.repaired,
+        "Review comments": said.remarks,
         "Refused last time": [
             f"{one.summary}: {one.rejection.reason}" for one in session.last_rejections
         ],
@@ -74,6 +79,7 @@ def brief(project: Project, session: Session) -> Result:
             "commits": subjects,
             "observations": session.observations,
             "injected": session.injected,
+            **said._asdict(),
             "last_rejections": session.last_rejections,
         },
         lines=[*lines, "The input's format: grove reflect --schema"],
