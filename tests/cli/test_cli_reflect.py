@@ -275,3 +275,16 @@ def test_a_skip_needs_a_reason_that_says_something(blocked, reason):
         1,
         "blocked",
     )
+
+
+def test_skips_of_agents_in_a_row_are_named_at_the_next_start(beads, blocked, candidate):
+    said = "agents have skipped the last 3 reflections here"
+    for at in range(3):
+        assert said not in beads.agent(f"start-{at}").starts()
+        words = ("skip", f"only typo number {at} was fixed", "--decider", "agent")
+        assert blocked.grove(*words).code == 0
+    shown = beads.agent("next").starts()
+    assert said in shown
+    assert "only typo number 2 was fixed" in shown
+    assert blocked.reflects(candidate(1)).code == 0
+    assert said not in beads.agent("last").starts()

@@ -27,6 +27,7 @@ from grove_core.services.sessions import (
     end_session,
     finish_ends,
     new_session,
+    skips_in_a_row,
     trace_event,
     update_session,
 )
@@ -79,6 +80,8 @@ def _notices(project: "Project", session: Session) -> str:
     notices: list[str] = []
     if own := pending_reflection(session):
         notices.append(own)
+    if skipped := skips_in_a_row(project):
+        notices.append(skipped)
     if session.gates:
         from grove_core.services.gates import pending_of
 

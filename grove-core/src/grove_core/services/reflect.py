@@ -42,6 +42,7 @@ from grove_core.services.feedback import correct, mark_used, unknown_ids
 from grove_core.services.result import Result
 from grove_core.services.sessions import (
     SessionUpdate,
+    note_skip,
     skip_event,
     ticket_of,
     trace_event,
@@ -272,6 +273,8 @@ class _Work:
         events: list[tuple[StatsEvent, bool]] = []
         if self._stored or self._result.rejected:
             events += [(self._reflection(personal=personal), personal) for personal in kinds]
+        if self._opens:
+            note_skip(self._project, self._skip)
         if self._skip is not None:
             events.append((skip_event(self._session.id, self._skip, self._ticket_id), False))
         for one in self._result.rejected:

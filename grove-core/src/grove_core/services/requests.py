@@ -22,6 +22,7 @@ from grove_core.services.reflect import refuse_secrets
 from grove_core.services.result import Line, Result
 from grove_core.services.sessions import (
     SessionUpdate,
+    note_skip,
     skip_event,
     ticket_of,
     trace_event,
@@ -110,6 +111,7 @@ def skip(project: Project, session: Session, reason: str, decider: SkipDecider) 
     was_pending = session.gate.status.reflection_pending or session.gate.broken_cycles
     session, _ = update_session(project, session, change)
     project.log_events([skip_event(session.id, decision, ticket_id)])
+    note_skip(project, decision)
     early = "No reflection is pending; the reason counts for what was done so far."
     return Result(
         document={

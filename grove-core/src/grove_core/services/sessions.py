@@ -21,6 +21,7 @@ from grove_core.model.gate import (
     GateEvent,
     SessionChange,
     SessionEnded,
+    SkipDecider,
     SkipDecision,
 )
 from grove_core.model.session import (
@@ -32,6 +33,7 @@ from grove_core.model.session import (
     TraceEvent,
 )
 from grove_core.model.ticket import Ticket
+from grove_core.quotation import quote_line
 from grove_core.storage import files
 from grove_core.text import one_line, shorten
 
@@ -48,6 +50,11 @@ MOST_EVENTS: Final = 500
 KEPT_FROM_START: Final = 10
 LONGEST_DETAIL: Final = 300
 """Characters."""
+_SKIPS: Final = "skips"
+"""The reasons of the last reflections, all of which agents have skipped, one a line."""
+_SKIPS_NAMED: Final = 3
+_SKIPS_KEPT: Final = 1_000
+_LONGEST_REASON: Final = 160
 
 
 class SessionUpdate(NamedTuple):
@@ -156,6 +163,35 @@ def skip_event(session_id: str, decision: SkipDecision, ticket_id: str | None) -
         decider=decision.decider.value,
         lines_changed=decision.lines_changed,
         ticket_id=ticket_id,
+    )
+
+
+def note_skip(project: "Project", decision: SkipDecision | None) -> None:
+    """Count how often agents skip in a row; a reflection, or a person's skip, ends the row."""
+    path = project.project_cache / _SKIPS
+    with suppress(OSError, StorageError):
+        if decision is None or decision.decider is not SkipDecider.AGENT:
+            path.unlink(missing_ok=True)
+            return
+        files.make_directory(path.parent)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"{one_line(decision.reason)}\n")
+
+
+def skips_in_a_row(project: "Project") -> str:
+    """Say at the start of a session that agents have skipped again and again."""
+    try:
+        path = project.project_cache / _SKIPS
+        reasons = path.read_text(encoding="utf-8").splitlines()[-_SKIPS_KEPT:]
+    except (OSError, ValueError):
+        return ""
+    if len(reasons) < _SKIPS_NAMED:
+        return ""
+    return (
+        f"grove: agents have skipped the last {len(reasons)} reflections here; the last"
+        " time they said:\n"
+        f"{quote_line(reasons[-1], _LONGEST_REASON)}\n"
+        "If this session teaches something, write it down: grove reflect."
     )
 
 
