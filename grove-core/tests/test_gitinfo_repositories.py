@@ -69,14 +69,20 @@ def test_a_repository_before_and_after_its_first_commit(repository, tmp_path):
     repository.write("a")
     repository.write("b")
     repository.git("add", "b")
-    assert tree_of(repository) == WorkTree(head="", branch="main", changed=("b",), untracked=("a",), deleted={})
+    assert tree_of(repository) == WorkTree(
+        head="", branch="main", changed=("b",), untracked=("a",), deleted={}
+    )
     assert lines_since(repository, "") == {"b": 2}
     assert git.read_branch_history(repository.top, PATIENT) == BranchHistory()
     head = repository.commit()
-    assert tree_of(repository) == WorkTree(head=head, branch="main", changed=(), untracked=(), deleted={})
+    assert tree_of(repository) == WorkTree(
+        head=head, branch="main", changed=(), untracked=(), deleted={}
+    )
     assert lines_since(repository, head) == {}
     repository.git("checkout", "-q", "--detach")
-    assert tree_of(repository) == WorkTree(head=head, branch="", changed=(), untracked=(), deleted={})
+    assert tree_of(repository) == WorkTree(
+        head=head, branch="", changed=(), untracked=(), deleted={}
+    )
     for base in ("0" * 40, "no-such-branch", "--output=made"):
         assert lines_since(repository, base) is None
     assert not list(repository.top.glob("made*"))
@@ -115,6 +121,30 @@ def test_every_kind_of_change(repository):
     }
     # Nothing is written into the repository.
     assert [(path, path.stat().st_mtime_ns, path.read_bytes()) for path in files] == before
+
+
+def test_nothing_of_the_repository_runs(repository, tmp_path, monkeypatch):
+    ran = tmp_path / "ran"
+    for name in ("evil", "git"):
+        program = repository.top / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\necho $0 >> {ran}\ncat\n")
+        program.chmod(0o755)
+    repository.write("a")
+    head = repository.commit()
+    monkeypatch.setenv("PATH", f"{repository.top / 'bin'}:bin:.:{os.environ['PATH']}")
+    monkeypatch.chdir(repository.top)
+    evil = f'[filter "e=v.il"]\n\tclean = {repository.top}/bin/evil\n\trequired = true\n'
+    config = repository.top / ".git" / "config"
+    (repository.top / ".git" / "more").write_text(evil + evil.replace("clean", "process"))
+    own = config.read_text()
+    for text in (evil, "[include]\n\tpath = more\n"):
+        config.write_text(own + text)
+        repository.write(".gitattributes", "* filter=e=v.il\n")
+        repository.write("a", "other\n")
+        assert ".gitattributes" in tree_of(repository).untracked
+        assert lines_since(repository, head)["a"] > 0
+    assert not ran.exists()
 
 
 ODD_NAMES = (

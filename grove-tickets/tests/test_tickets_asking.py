@@ -66,6 +66,18 @@ def test_a_long_answer_is_read_whole(tmp_path):
     assert len(ask("asked", (), tmp_path, environment, 60)) == 3_000_000
 
 
+@pytest.mark.parametrize("mark", [".git", ".grove", ".beads"])
+def test_a_program_of_the_project_is_not_run(mark, tmp_path):
+    for folder in ("project/bin", "project/deep", "elsewhere"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "project" / mark).mkdir()
+    install(tmp_path / "project/bin", "echo evil")
+    path = f"{tmp_path}/project/bin:{tmp_path}/elsewhere:{SYSTEM_PATH}"
+    assert ask("asked", (), tmp_path / "project/deep", {"PATH": path}, 1) == ""
+    install(tmp_path / "elsewhere", "echo yes")
+    assert ask("asked", (), tmp_path / "project/deep", {"PATH": path}, 60) == "yes\n"
+
+
 @pytest.mark.parametrize("path", [".", "", "bin", f".:{SYSTEM_PATH}", f":{SYSTEM_PATH}"])
 def test_a_program_of_the_current_directory_is_not_run(path, tmp_path, monkeypatch):
     (tmp_path / "bin").mkdir()

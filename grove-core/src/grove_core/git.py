@@ -3,11 +3,11 @@
 import os
 import re
 import zlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
 STATUS_SECONDS: Final = 5.0
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -16,6 +16,8 @@ _FILE_START: Final = "gitdir:"
 _LONGEST: Final = 4096
 _MOST_OF_A_LOG: Final = 256 * 1024
 _MOVE: Final = re.compile(r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]*\t(.*)")
+# What names a filter, or another file that may.
+_FILTERS: Final = re.compile(rb"filter|include", re.IGNORECASE)
 _PAIR: Final = re.compile(r"\A[0-9a-f]{40,64} [0-9a-f]{40,64}\n")
 _COMMIT: Final = re.compile(r"commit(?: \((?:amend|initial)\))?:")
 
@@ -222,24 +224,80 @@ def _moves_of_head(top: "Path") -> list[tuple[str, str, str]]:
 def run_git(
     top: "str | Path", seconds: float, *arguments: str, given: str | None = None
 ) -> str | None:
-    """Run git on a work tree that may be anybody's."""
+    """Run git on a work tree that may be anybody's: nothing that comes with it is run."""
     import subprocess
 
+    place = find_top(Path(os.path.abspath(top)))
+    program = find_program("git", os.fspath(place or top))
+    if program is None:
+        return None
     inherited = {
         name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES
     }
     try:
         done = subprocess.run(
-            ["git", *_SAFE_OPTIONS, "-C", top, *arguments],
+            [program, *_SAFE_OPTIONS, "-C", top, *arguments],
             capture_output=True,
             check=True,
             input=(given or "").encode(),
             timeout=seconds,
-            env=inherited | _ENVIRONMENT,
+            env=inherited | _ENVIRONMENT | _without_filters(program, place),
         )
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
     return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def find_program(name: str, apart_from: str) -> str | None:
+    """Find a program by ``PATH``, in no folder that is relative or lies in a work tree."""
+    inside = os.path.realpath(apart_from)
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        real = os.path.realpath(folder)
+        if not os.path.isabs(folder) or os.path.commonpath([real, inside]) == inside:
+            continue
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def _without_filters(program: str, top: "Path | None") -> dict[str, str]:
+    """Switch off what a repository's own settings would run on the content of files."""
+    if top is None:
+        return {}
+    # A file leads to settings elsewhere, and others may be included.
+    config = top / ".git" / "config"
+    if not (top / ".git").is_file() and not _FILTERS.search(_start_of(config)):
+        return {}
+    import subprocess
+
+    words = ["config", "--name-only", "-z", "--get-regexp", r"^filter\."]
+    done = subprocess.run(
+        [program, *_SAFE_OPTIONS, "-C", top, *words],
+        capture_output=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        timeout=_IGNORED_SECONDS,
+    )
+    keys = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+    names = sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys if key})
+    off = [
+        (f"filter.{name}.{key}", value)
+        for name in names
+        for key, value in (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
+    ]
+    settings = {"GIT_CONFIG_COUNT": str(len(off))}
+    for number, (key, value) in enumerate(off):
+        settings |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return settings
+
+
+def _start_of(path: "Path") -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST_OF_A_LOG)
+    except OSError:
+        return b""
 
 
 def is_ignored_by_git(path: str | os.PathLike[str]) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 CURRENT_SECONDS: Final = 2.0
 STATUS_SECONDS: Final = 4.0
 _MAX_OUTPUT_BYTES: Final = 4 * 1024 * 1024
+_TOPS: Final = (".git", ".grove", ".beads")
 _CHUNK_BYTES: Final = 65536
 _running: Final[set["Popen[bytes]"]] = set()
 
@@ -28,11 +29,11 @@ def ask(
     """Run a program that only reads, and give its output."""
     import subprocess
 
-    path = _find(program, environment)
+    path = _find(program, environment, cwd)
     if path is None:
         return ""
     # Where this process is gone before the limit, `timeout` still keeps to it.
-    limiter = _find("timeout", environment)
+    limiter = _find("timeout", environment, cwd)
     prefix = [] if limiter is None else [limiter, "-s", "KILL", f"{seconds:.3f}"]
     try:
         process = subprocess.Popen(
@@ -59,12 +60,20 @@ def ask(
     return output.decode("utf-8", "replace")
 
 
-def _find(program: str, environment: Mapping[str, str]) -> str | None:
-    """Find a program; one that depends on the current directory may be a repository's own file."""
+def _find(program: str, environment: Mapping[str, str], cwd: Path) -> str | None:
+    """Find a program; one in the project, or relative to where one is, is a stranger's file."""
     import shutil
 
-    path = shutil.which(program, path=environment.get("PATH", ""))
-    return path if path is not None and Path(path).is_absolute() else None
+    places = [cwd, *cwd.parents]
+    marked = (one for one in places if any(os.path.lexists(one / name) for name in _TOPS))
+    top = os.path.realpath(next(marked, os.devnull))
+    folders = environment.get("PATH", "").split(os.pathsep)
+    kept = [
+        one
+        for one in folders
+        if Path(one).is_absolute() and not Path(os.path.realpath(one)).is_relative_to(top)
+    ]
+    return shutil.which(program, path=os.pathsep.join(kept)) if kept else None
 
 
 def _read(process: "Popen[bytes]", seconds: float) -> bytes | None:
