@@ -22,7 +22,7 @@ from attrs import frozen
 
 from grove_core import ticketing
 from grove_core._entry import main
-from grove_core.hooks import dispatch, fast
+from grove_core.hooks import fast
 from grove_core.memory import backends, library
 from grove_core.plugins import manager
 from grove_core.serve import server
@@ -30,7 +30,6 @@ from grove_core.serve import server
 # How long plugins may take to answer, and hooks; a machine that is busy with other tests makes none
 # late.
 _LIMITS = [
-    *((dispatch, name) for name in ("SESSION_END_DEADLINE_MS", "_CLOCK_SECONDS_OF_AN_END")),
     (fast, "_LONGEST_SECONDS"),
     (server, "_LAST_SECONDS"),
     *((manager._DEFAULT_LIMITS, name) for name in ("load", "registration", "life_cycle")),

@@ -14,9 +14,6 @@ from grove_core.model.value import Value, frozen
 from grove_core.retrieval import RetrievalEngine, RetrievalStrategy
 from grove_core.text import escape_invisible
 
-SESSION_END_DEADLINE_MS: Final = 900
-"""SessionEnd is shorter than ``hooks.deadline_ms``: the client waits for no session that ends."""
-
 _LONGEST_DAYS: Final = 36_500
 _LONGEST_SECONDS: Final = 31_536_000
 _METADATA_KEY: Final = "grove_setting"

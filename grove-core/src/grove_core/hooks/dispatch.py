@@ -13,7 +13,6 @@ from types import FrameType
 from typing import Final, Protocol
 
 from grove_core.clock import format_instant, now_utc
-from grove_core.config.schema import SESSION_END_DEADLINE_MS
 from grove_core.errors import CodecError, StorageError
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 from grove_core.hosts import claude_code
@@ -29,7 +28,6 @@ _SHARE_FOR_THE_ANSWER: Final = 0.25
 # By the clock, for whatever waits: so generous that no busy machine opens the gate.
 _CLOCK_SECONDS: Final = {HookEvent.STOP: 20.0, HookEvent.PRE_TOOL_USE: 20.0}
 _USUAL_CLOCK_SECONDS: Final = 10.0
-_CLOCK_SECONDS_OF_AN_END: Final = 2.5
 # Before the configuration is read; its deadline follows.
 _LONGEST_WORK_SECONDS: Final = 60.0
 
@@ -43,7 +41,6 @@ _MODULES: Final = {
     HookEvent.POST_TOOL_USE: "tool_use",
     HookEvent.POST_TOOL_USE_FAILURE: "tool_use",
     HookEvent.TASK_COMPLETED: "tool_use",
-    HookEvent.SESSION_END: "session",
     HookEvent.SUBAGENT_STOP: "stop",
 }
 
@@ -177,15 +174,13 @@ def _handle(
     limit: TimeLimit,
     warm: WarmCache | None,
 ) -> Answer:
-    clock = _CLOCK_SECONDS.get(call.event, _USUAL_CLOCK_SECONDS)
     if call.event is HookEvent.SESSION_END:
-        clock = _CLOCK_SECONDS_OF_AN_END
+        return SILENCE  # whoever looks next sees that it has ended
+    clock = _CLOCK_SECONDS.get(call.event, _USUAL_CLOCK_SECONDS)
     started, work_started = time.monotonic(), time.thread_time()
     limit.start(_LONGEST_WORK_SECONDS, clock)
     project = _project(call, environment, warm)
     work = project.config.hooks.deadline_ms / 1000
-    if call.event is HookEvent.SESSION_END:
-        work = min(work, SESSION_END_DEADLINE_MS / 1000)
     limit.start(work, started + clock - time.monotonic())
     for_the_answer = min(_SECONDS_FOR_THE_ANSWER, work * _SHARE_FOR_THE_ANSWER)
     project.deadline = started + clock - for_the_answer
@@ -204,7 +199,7 @@ def _pause(project: Project, call: HookInput) -> Answer | None:
 
     pauses = Pauses(project.paths.pauses, project.files.key)
     until = pauses.until(call.session_id, project.now)
-    if until is None or call.event is HookEvent.SESSION_END:
+    if until is None:
         return None
     if call.event is not HookEvent.SESSION_START:
         return SILENCE

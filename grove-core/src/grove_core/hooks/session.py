@@ -1,4 +1,4 @@
-"""SessionStart: state, discovery, baseline, what earlier sessions have learned; and SessionEnd."""
+"""SessionStart: state, discovery, baseline, what earlier sessions have learned."""
 
 import os
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from attrs import evolve
 
 from grove_core import git
 from grove_core.hosts import claude_code
-from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput, StartSource
+from grove_core.hosts.contract import Answer, HookInput, StartSource
 from grove_core.injection import NOTHING, VIA_START, Injection
 from grove_core.model.gate import GateEvent, TicketDetected
 from grove_core.model.session import Baseline, EventType, Session
@@ -24,7 +24,6 @@ from grove_core.services.sessions import (
     OpenSessions,
     SessionUpdate,
     close_dead_sessions,
-    end_session,
     finish_ends,
     new_session,
     skips_in_a_row,
@@ -45,10 +44,7 @@ _SHARE_FOR_GIT: Final = 0.08
 
 
 def handle(project: "Project", call: HookInput) -> Answer:
-    """Begin a session, take one up again, or close one whose end ``hooks.stops`` has not noted."""
-    if call.event is HookEvent.SESSION_END:
-        end_session(project, new_session(project, call), call.reason)
-        return SILENCE
+    """Begin a session, or take one up again."""
     for problem in project.loaded_config.problems:
         project.diagnostics.log("warning", f"configuration: {problem}", session=call.session_id)
     if foreign := project.foreign_notice:

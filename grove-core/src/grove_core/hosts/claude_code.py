@@ -65,7 +65,6 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
         touched_file=_touched_file(event, payload, cwd),
         background=tuple(_background(payload)),
         stop_hook_active=payload.get("stop_hook_active") is True,
-        reason=_text(payload, "reason"),
         process_id=_process_of(environment),
         set_of_hooks=environment.get(PLUGIN_ROOT_VARIABLE) or sys.argv[0],
         tools=environment.get(TOOLS_VARIABLE, ""),

@@ -59,7 +59,6 @@ class HookInput(Value):
     touched_file: str = ""
     background: tuple[BackgroundTask, ...] = ()
     stop_hook_active: bool = False
-    reason: str = ""
     process_id: int | None = None
     set_of_hooks: str = ""
     tools: str = ""
