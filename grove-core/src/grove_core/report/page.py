@@ -84,7 +84,7 @@ def html_page(
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"prose": _prose, "line": summary_of}
+    environment.filters |= {"prose": _prose, "line": summary_of, "kind": _kind_of}
     of = [one.learning for one in learnings]
     return environment.from_string(template).render(
         title=title,
@@ -116,6 +116,11 @@ def _hash(text: str) -> Markup:
 def _counted(names: Iterable[str]) -> list[tuple[str, int]]:
     """Count names, the most frequent first."""
     return sorted(Counter(names).items(), key=lambda one: (-one[1], one[0]))
+
+
+def _kind_of(title: str) -> str:
+    """Say by a column's title how its cells are set."""
+    return "number" if title.startswith(">") else "spark" if title.endswith("weeks") else "text"
 
 
 def _prose(text: str) -> Markup:

@@ -104,7 +104,7 @@ def _categories(groups: Sequence[GroupStats]) -> Section:
         recent = f"{_plain_share(group.recent)} {trend or ' '}"
         rows.append((group.name, *numbers, spark_of_rates(group.weeks), recent))
     columns = ("", ">active", ">used", ">rate", f"{WEEKS} weeks", ">30 days")
-    said = "used: of showings; 30 days: likewise, and more or less often than in the 30 before"
+    said = "used: of showings; 30 days: the same, and ▲ or ▼ against the 30 before"
     return Section("By category", columns=columns, rows=rows, more=said if rows else "")
 
 
