@@ -40,6 +40,8 @@ _ADVICE: Final = (
 _RESTART: Final = "start a new session of the client: it reads its settings when it starts"
 _RULES: Final = Path(__file__).with_name("rules.md")
 _NEW_FILE_MODE: Final = 0o644
+_OLD_RECORD: Final = "record.json"
+"""Of version 0.1, beside the backups."""
 
 
 @frozen(kw_only=True)
@@ -158,11 +160,13 @@ class Plan:
 
     def take_back(self) -> None:
         """Change the client's files back, and forget that init was there."""
+        clone.drop_merge_driver(self.project.root)
         for change in self.changes:
             change.make(self.project.root)
-        clone.drop_merge_driver(self.project.root)
-        shutil.rmtree(self.backups, ignore_errors=True)
-        with suppress(OSError):
+            self.backup(change.path).unlink(missing_ok=True)
+        (self.backups / _OLD_RECORD).unlink(missing_ok=True)
+        with suppress(OSError):  # what the team shares may have stayed
+            self.backups.rmdir()
             self.backups.parent.rmdir()
 
 
@@ -324,19 +328,19 @@ def _plan_taking_out(plan: Plan, path: Path, before: str, *, keep: bool) -> None
     with _naming(path):
         if client.without_own(before) == before:
             return
+        if keep:
+            plan.notes.append(
+                f"{name} holds hooks of grove for all who work here: kept, grove init --uninstall"
+                " --shared takes them out"
+            )
+            return
         was_allowed = original is not None and client.allows(original, ALLOW_RULE)
         after: str | None = client.without_own(before, rule=None if was_allowed else ALLOW_RULE)
         if _said(after) == _said(original):
             after = original
         else:
             plan.notes.append(f"{name} was changed since: only grove's entries are taken out")
-    if keep:
-        plan.notes.append(
-            f"{name} holds hooks of grove for all who work here: kept, grove init --uninstall"
-            " --shared takes them out"
-        )
-    else:
-        plan.changes.append(FileChange(path=path, before=before, after=after))
+    plan.changes.append(FileChange(path=path, before=before, after=after))
 
 
 def _said(text: str | None) -> dict[str, Any]:
