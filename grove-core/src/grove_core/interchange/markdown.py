@@ -213,15 +213,15 @@ def _entry(
 
 
 def _cut(text: str, room: int) -> str:
-    """Cut a text at the end of a paragraph; code is kept whole or left out."""
+    """Cut a text at the end of a paragraph, else of a line; code is kept whole or left out."""
     if len(text) <= room:
         return text
-    end = text.rfind("\n\n", 0, room - 1)
-    while end > 0:
-        kept = text[:end]
-        if close_fences(kept) == kept:
-            return f"{kept}\n…"
-        end = text.rfind("\n\n", 0, end)
+    for end in ("\n\n", "\n"):
+        at = text.rfind(end, 0, room - 1)
+        while at > room // 3:
+            if close_fences(text[:at]) == text[:at]:
+                return f"{text[:at]}\n…"
+            at = text.rfind(end, 0, at)
     return shorten(one_line(text.partition("```")[0]) or "…", room)
 
 
