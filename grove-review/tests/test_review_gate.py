@@ -3,13 +3,15 @@
 import os
 import random
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from attrs import evolve
 
 from grove_core import GateCall, Ticket, TicketClose, ToolCall
 from grove_core.testing import GateContract
-from grove_review.gate import ReviewGate, approve, with_issues
+from grove_review.gate import ReviewGate
+from grove_review.machine import Machine, approve, with_issues
 from grove_review.patterns import Pattern, tools_to_register
 from grove_review.settings import Mode, ReviewSettings, Scope
 from grove_review.state import LONGEST_TEXT, Issues, cut, read, write
@@ -30,11 +32,18 @@ class TestContractWithEverything(GateContract):
     gate_settings = ReviewSettings(mode=Mode.ALWAYS, tools=("Bash:rm *",), closes=True)
 
 
+def machine(settings, **templates):
+    patterns = [one for one in map(Pattern, settings.tools) if one.is_sound]
+    return Machine(settings, patterns, templates)
+
+
 class Story:
     """A session, told to the gate event by event."""
 
     def __init__(self, **settings):
-        self.gate = ReviewGate(ReviewSettings(**settings), {"default": "{{about}} {{session_id}}"})
+        settings = ReviewSettings(**settings)
+        self.gate = ReviewGate(settings, Path())
+        self.gate._machine = machine(settings, default="{{about}} {{session_id}}")
         self.state, self.now, self.uses = {}, NOW, 0
 
     def _ask(self, method, **told):
@@ -349,7 +358,7 @@ def test_prompts_that_are_kept_are_bounded_and_the_first_stays():
 
 def test_messages_are_drawn_by_weight_and_stay_the_same_in_a_review():
     settings = ReviewSettings(templates={"one": 1, "two": 1})
-    gate = ReviewGate(settings, {"one": "one", "two": "two"})
+    gate = machine(settings, one="one", two="two")
     drawn = set()
     for number in range(40):
         call = GateCall(session_id=f"session-{number}", prompt="#review")
@@ -361,7 +370,7 @@ def test_messages_are_drawn_by_weight_and_stay_the_same_in_a_review():
 
 
 def test_a_block_names_the_tickets():
-    gate = ReviewGate(ReviewSettings(), {"default": "{{tickets}} by {{reviewer}}"})
+    gate = machine(ReviewSettings(), default="{{tickets}} by {{reviewer}}")
     call = GateCall(
         session_id=SESSION, prompt="#review", tickets=(Ticket(ticket_id="ab-1", source="tk"),)
     )

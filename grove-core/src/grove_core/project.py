@@ -419,7 +419,11 @@ class Project:
         return self._sections("gates", self.plugins.gates())
 
     def gate_settings(self) -> Mapping[str, Any]:
-        """What the own sections of plugins' gates say, by the gates' names."""
+        """What the own sections of plugins' gates say, by the gates' names; most say nothing."""
+        loaded = self.loaded_config
+        said = [*loaded.plugin_sections, *loaded.plugin_variables]
+        if not any(name.lower().replace("grove_", "").startswith("gates") for name in said):
+            return {}
         return self._read(self.gate_sections())
 
     def _sections(

@@ -9,7 +9,7 @@ from typing import Any, Final
 import rich_click as click  # noqa: TID253 - imported when the command is called
 
 from grove_core import GateAnswer, GateSessions, GroveError, Session, Share
-from grove_review.gate import approve, resolved, with_issues
+from grove_review.machine import approve, resolved, with_issues
 from grove_review.outcomes import outcomes_of, past_reviews, templates_of
 from grove_review.settings import NAME, ReviewSettings
 from grove_review.state import Issues, State, instant, read, seconds_since, write

@@ -9,6 +9,9 @@ from attrs import frozen
 
 from grove_core import GateCall
 
+DECIDE: Final = ("grove", "reviewer", "decide")
+"""The command that takes a reviewer's decision."""
+
 _UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
 _SEEN_ANYWAY: Final = ("Bash", "TaskUpdate", "TodoWrite")

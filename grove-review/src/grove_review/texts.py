@@ -1,7 +1,6 @@
 """What is said to agents: why they are held, and what opens the way."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +8,7 @@ from grove_core import GateCall
 from grove_review.state import Cycle
 
 DEFAULT: Final = "default"
+_BUILT_IN: Final = Path(__file__).with_name("templates") / f"block-{DEFAULT}.md"
 ASKED_BY_PROMPT: Final = (
     "grove: the user wants this work reviewed. When it is done, and before you finish, have the"
     " reviewer agent look at it; grove holds you until it has decided."
@@ -25,8 +25,7 @@ def read_templates(folder: Path, weights: Mapping[str, int]) -> dict[str, str]:
         if text := _template(folder, name):
             found[name] = text
     if not found:
-        package = files("grove_review") / "templates" / f"block-{DEFAULT}.md"
-        found[DEFAULT] = package.read_text("utf-8")
+        found[DEFAULT] = _BUILT_IN.read_text("utf-8")
     return found
 
 
@@ -39,7 +38,7 @@ def _template(folder: Path, name: str) -> str:
     except (OSError, UnicodeError):
         if name != DEFAULT:
             return ""
-    return (files("grove_review") / "templates" / f"block-{name}.md").read_text("utf-8")
+    return _BUILT_IN.read_text("utf-8")
 
 
 def filled(template: str, call: GateCall, cycle: Cycle, reviewers: Sequence[str]) -> str:

@@ -99,6 +99,8 @@ class PluginGate:
         literals: Words of which one must stand in a tool call for the gate to be asked about it, as
             in ``CloseMatcher.literals``; an empty text asks about every call of the tools that
             grove's hooks see. Calls that would close a ticket are always asked about.
+        prompts: Texts of which one must stand in a prompt, in small letters, for a gate to be asked
+            about it that keeps nothing for the session; an empty text asks about every prompt.
         tools: Names of client tools, beside shells and MCP tools, whose calls it must see; ``grove
             init --hooks`` registers them.
         agents: Kinds of subagents whose stop it must see, as the client names them; ``grove init
@@ -108,6 +110,7 @@ class PluginGate:
     """
 
     literals: Sequence[str] = ()
+    prompts: Sequence[str] = ("",)
     tools: Sequence[str] = ()
     agents: Sequence[str] = ()
     most_blocks: int = 3
@@ -147,7 +150,8 @@ class GateSpec(Value):
 
     Attributes:
         name: The gate's name, and that of its section ``[gates.<name>]``.
-        open: Gives the gate for a project, or ``None`` where its settings switch it off.
+        open: Gives the gate for a project, or ``None`` where its settings switch it off. The
+            settings of its context are ``None`` where nothing is said in its section.
         settings: An attrs class for its section, or ``None``.
     """
 

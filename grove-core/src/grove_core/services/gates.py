@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from attrs import evolve
 
 from grove_core import git
-from grove_core.gate.stopping import count_stop
 from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
 from grove_core.hosts.claude_code import CONTEXT_LIMIT, MOST_BLOCKS_IN_A_ROW
 from grove_core.hosts.contract import HookEvent, HookInput
 from grove_core.model.session import EventType, Session
 from grove_core.plugin_gates import OpenGate, open_gates
-from grove_core.plugins.gates import GateAnswer, GateCall
-from grove_core.services.messages import closed_work
-from grove_core.services.session_mode import ignored_paths
+from grove_core.plugins.gates import GateAnswer, GateCall, PluginGate
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
 if TYPE_CHECKING:
@@ -55,8 +52,7 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
     """Tell the gates what happens, in their order, until one holds the agent."""
     gates = gates_of(project, call.session_id)
     session = project.session(call.session_id) or new_session(project, call)
-    if call.event in _STOPS:
-        gates = [one for one in gates if session.gates.get(one.name)]
+    gates = [one for one in gates if session.gates.get(one.name) or _may_begin(one.gate, call)]
     if not gates:
         return Asked()
     told = _told(project, call, session, gates, tuple(closes))
@@ -67,6 +63,8 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
         nonlocal is_echo
         stops = stored.stops
         if call.event is HookEvent.STOP:
+            from grove_core.gate.stopping import count_stop
+
             stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id, project.now)
             is_echo = not is_new
         if is_echo:
@@ -81,6 +79,8 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
     # Only the last one that was asked may have held the agent.
     block = "".join(one.block for one in answers)
     if block and session.gate.status.reflection_pending:
+        from grove_core.services.messages import closed_work
+
         block += f"\nAfter that grove asks what there is to learn: {closed_work(session.gate)}."
     return Asked(
         block=block[:CONTEXT_LIMIT],
@@ -88,6 +88,14 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
         context="\n\n".join(one.context for one in answers if one.context)[:CONTEXT_LIMIT],
         is_echo=is_echo,
     )
+
+
+def _may_begin(gate: PluginGate, call: HookInput) -> bool:
+    """Return whether a gate that keeps nothing for the session has to be asked."""
+    if call.event is HookEvent.USER_PROMPT_SUBMIT:
+        prompt = call.prompt.lower()
+        return any(text in prompt for text in gate.prompts)
+    return call.event not in _STOPS
 
 
 def _answers(
@@ -155,6 +163,8 @@ def _told(
 
 def _work(project: "Project") -> str:
     """Sum up the project's files as git sees them; empty where it does not."""
+    from grove_core.services.session_mode import ignored_paths
+
     top = git.find_top(project.root)
     tree = git.read_work_tree(top, STATUS_SECONDS) if top is not None else None
     if top is None or tree is None:
