@@ -99,8 +99,9 @@ def test_a_page_fits_asks_nobody_and_can_be_read(browser, address, page):
 def test_the_search_finds_a_word_without_a_network(browser, address, folder, place):
     base = address if place == "server" else folder.as_uri()
     browser.visit(f"{base}/how-to/configure.html", width=1280)
-    found = browser.evaluate(f"{SEARCH}('prefetch_related')")
-    assert any("first-learning.html" in link for link in found), found
+    for words, page in (("prefetch_related", "first-learning"), ("token cost", "read-the-numbers")):
+        found = browser.evaluate(f"{SEARCH}('{words}')")
+        assert any(f"{page}.html" in link for link in found), found
     assert browser.complaints() == []
     assert foreign(browser, base) == []
 
