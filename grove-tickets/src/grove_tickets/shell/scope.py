@@ -1,8 +1,8 @@
 """What a shell knows at one point of a text, and what its own commands change in that."""
 
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Final
 
 from attrs import define, evolve, field
@@ -48,7 +48,7 @@ class Scope:
 
     def enter(self, directory: str) -> None:
         """Change to a directory."""
-        self.directory = str(PurePosixPath(self.directory, directory))
+        self.directory = posixpath.join(self.directory, directory.rstrip("/") or "/")
 
     def meet(self, end: "Scope") -> None:
         """Go on behind commands that may have run, or only in part, or several times."""
