@@ -12,7 +12,7 @@ from grove_core.quotation import quote_line, shown_name
 from grove_core.text import clean_line
 
 LONGEST_REASON: Final = 1_500
-_INVITATION: Final = "Write down what this work taught that the next session should know:"
+_INVITATION: Final = "What would the next session do wrong without this work, where, and what should it do?"
 _MORE: Final = "(Several, or text with quotes? JSON on stdin; its shape: grove reflect --schema)"
 REFLECT_OPTIONS: Final = {
     "category": "--category",
@@ -173,6 +173,6 @@ def example_candidate() -> dict[str, Any]:
         "criteria_met": [Criterion.BEHAVIOR_CHANGING.value],
         "tags": ["topic"],
         "context_files": ["path"],
-        "summary": "One line: what to know, naming the thing it is about",
-        "detail": "What happened, where (file, function, command), why, and what to do.",
+        "summary": "One line: what goes wrong without this, or what holds",
+        "detail": "Where it holds (file, function, case), why, and what to do there.",
     }
