@@ -134,6 +134,19 @@ def test_nothing_is_added_beside_the_plugin(world, local):
     assert (world.project / ".grove").exists()
 
 
+def test_a_status_line_is_added_where_there_is_none(world, local):
+    run(world, "--hooks", "--statusline")
+    line = json.loads(local.read_text())["statusLine"]
+    assert line == {"type": "command", "command": f"{PROGRAM} statusline"}
+    run(world, "--uninstall")
+    assert not local.exists()
+    own = world.home / ".claude" / "settings.json"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text('{"statusLine": {"type": "command", "command": "mine"}}')
+    assert f"{own} has a status line" in run(world, "--hooks", "--statusline")[0]
+    assert "statusLine" not in json.loads(local.read_text())
+
+
 def test_a_changed_rule_file_is_never_overwritten(world):
     written = world.project / ".claude" / "rules" / "grove.md"
     run(world, "--rules")
@@ -261,6 +274,7 @@ def test_options_that_do_not_go_together_are_usage_errors(world):
         ("--shared",),
         ("--allow-grove",),
         ("--server",),
+        ("--statusline",),
         ("--uninstall", "--hooks"),
         ("--uninstall", "--rules"),
     ):
