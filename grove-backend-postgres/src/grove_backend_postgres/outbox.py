@@ -13,6 +13,7 @@ from grove_core import (
     JsonlStore,
     Learning,
     LearningStatus,
+    edit_text,
     format_instant,
     learning_from_dict,
     learning_to_dict,
@@ -104,8 +105,13 @@ class Outbox:
     def remove(self, entries: Collection[Entry]) -> None:
         """Take out what the database has; everything else stays as it is."""
         gone = set(map(_text_of, entries))
-        if gone:
-            self._lines.keep(lambda document: json.dumps(document) not in gone)
+
+        def without(text: str) -> str:
+            lines = text.splitlines(keepends=True)
+            return "".join(one for one in lines if one.rstrip("\n") not in gone)
+
+        if gone and self._lines.path.exists():
+            edit_text(self._lines.path, without)
 
     def _append(self, documents: Collection[Mapping[str, Any]]) -> None:
         if documents:

@@ -13,7 +13,6 @@ from grove_core.errors import StorageError
 from grove_core.storage.files import (
     append_text,
     confined,
-    edit_text,
     fingerprint_of,
     make_directory,
     read_bytes,
@@ -177,27 +176,6 @@ class JsonlStore(Generic[T]):
             whole=start is None,
             unreadable=lines - len(documents),
         )
-
-    def keep(self, wanted: Callable[[Mapping[str, Any]], bool]) -> None:
-        """Take out objects; every other line stays as it is, also one that cannot be read.
-
-        Args:
-            wanted: Whether an object stays.
-
-        Raises:
-            StorageError: The file could not be written; it is then as it was.
-        """
-
-        def rest(text: str) -> str:
-            lines = text.splitlines(keepends=True)
-            return "".join(
-                line
-                for line in lines
-                if all(map(wanted, _objects(line.encode("utf-8", "surrogateescape"))))
-            )
-
-        if self.path.exists():
-            edit_text(self.path, rest, inside=self._inside)
 
     def _content(self) -> bytes:
         path = confined(self.path, self._inside)
