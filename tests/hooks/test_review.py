@@ -184,3 +184,105 @@ def test_a_projects_file_switches_nothing_of_the_users_off(agent):
     agent.starts()  # a session's hooks look for the words of its start
     assert calls(agent, "bd close bd-1")[1]
     assert calls(agent, "make release VERSION=1")[1]
+
+
+GATED = r"""
+gh issue close 1
+  gh issue close 1
+echo y | gh issue close 1
+yes|gh issue close 1
+echo "a|b" | gh issue close 1
+A=1 B="x y" gh issue close 1
+env A=1 gh issue close 1
+env A=1 B=2 bash -c "gh issue close 1"
+bash -c "gh issue close 1"
+/bin/sh -c 'gh issue close 1'
+FOO=1 bash -c "gh issue close 1"
+gh issue close 1 | cat
+gh issue close 1 || true
+make test || gh issue close 1
+make test |& gh issue close 1
+cd r && gh issue close 1
+cd r; gh issue close 1
+true & gh issue close 1
+(gh issue close 1)
+{ gh issue close 1; }
+echo $(gh issue close 1)
+if true; then gh issue close 1; fi
+sudo gh issue close 1
+command gh issue close 1
+nohup gh issue close 1
+time gh issue close 1
+echo 1 | xargs gh issue close
+/usr/bin/gh issue close 1
+\gh issue close 1
+env -i gh issue close 1
+env -u F gh issue close 1
+/usr/bin/env A=1 gh issue close 1
+A=1 env B=2 gh issue close 1
+bash -lc "gh issue close 1"
+zsh -c "gh issue close 1"
+bash  -c  "gh issue close 1"
+/usr/bin/bash -c "gh issue close 1"
+bash -c "A=1 gh issue close 1"
+bash -c "echo y | gh issue close 1"
+bash -c "bash -c 'gh issue close 1'"
+A=$(date +%s) gh issue close 1
+A= gh issue close 1
+gh  issue   close 1
+gh --repo o/r issue close 1
+gh issue \
+  close 1
+echo 'a\' | gh issue close 1
+"""
+FREE = ["echo 'a | gh issue close'", "# gh issue close 1", "gh issue view 1", "A=1"]
+
+
+def rows_of(text):
+    """The lines, of which one that ends with a backslash goes on in the next."""
+    return text.strip("\n").replace("\\\n", "\0").splitlines()
+
+
+def test_however_a_gated_command_is_spelled_it_is_denied(agent):
+    agent.world.grove("config", "set", "gates.review.tools", '["Bash:gh issue close*"]')
+    agent.world.grove("config", "set", "gates.review.max_denials", "1000")
+    agent.starts()
+    commands = [row.replace("\0", "\\\n") for row in rows_of(GATED)]
+    assert len(commands) > 40
+    assert [one for one in commands if not calls(agent, one)[1]] == []
+    assert [one for one in FREE if calls(agent, one)[1]] == []
+
+
+def test_both_debts_are_one_picture(agent):
+    """A ticket that was closed before, and then a prompt that asks for a review."""
+    agent.world.grove("config", "set", "gates.review.closes", "false")
+    agent.closes("bd-1")
+    agent.asks("#review and have it looked at")
+    reason = agent.is_blocked()
+    assert "review is owed" in reason
+    assert "After that grove asks what there is to learn: ticket bd-1 is closed." in reason
+    said = agent.grove("status").stdout
+    assert "a review is owed (your prompt)" in said
+    assert "bd-1" in said
+    assert decides(agent, *COMPLETE).code == 0
+    assert "ticket bd-1 is closed – one step left" in agent.is_blocked()
+
+
+def test_init_registers_what_the_gate_must_see_and_nothing_without_it(beads):
+    beads.lent.append(beads.project / ".claude")
+
+    def hooks():
+        beads.grove("init", "--hooks", "--quiet")
+        path = beads.project / ".claude" / "settings.local.json"
+        return json.loads(path.read_text())["hooks"]
+
+    assert [one["matcher"] for one in hooks()["PreToolUse"]][0] == "Bash"
+    beads.grove("config", "set", "gates.review.tools", '["Edit", "Bash:gh issue close*"]')
+    after = hooks()
+    # With this many words, conditions of the client would cost more than they spare.
+    matchers = ["Bash|TaskUpdate|TodoWrite|mcp__.*", "Edit"]
+    assert [one["matcher"] for one in after["PreToolUse"]] == matchers
+    (stop,) = after["SubagentStop"]
+    assert stop["matcher"] == "grove:reviewer"
+    beads.grove("config", "set", "gates.review.mode", "never")
+    assert "SubagentStop" not in hooks()
