@@ -34,7 +34,9 @@ def terms_in(text: str) -> frozenset[str]:
     """Return the stems of the words that tell what a text is about."""
     words: set[str] = set()
     for word in _TOKEN.findall(text.lower()):
-        if word.isascii() or len(word) <= _LONGEST_WORD_WITHOUT_BLANKS or not _is_unspaced(word):
+        is_one = word.isascii() or len(word) <= _LONGEST_WORD_WITHOUT_BLANKS
+        # Chinese, Japanese, Thai and their like put no blanks between words.
+        if is_one or not any("\u0e00" <= one <= "\u0eff" or one >= "\u3040" for one in word):
             words.add(word)
         else:
             words.update(word[at : at + 2] for at in range(len(word) - 1))
@@ -185,11 +187,6 @@ def _say_the_same(first: Known, second: Known, weights: Mapping[str, float]) -> 
         return True
     in_summaries = overlap(first.summary_terms, second.summary_terms, weights)
     return whole >= _SAME_WHOLE and in_summaries >= _SAME_SUMMARY
-
-
-def _is_unspaced(word: str) -> bool:
-    """Tell scripts that put no blanks between words: Chinese, Japanese, Thai and their like."""
-    return any("\u0e00" <= character <= "\u0eff" or character >= "\u3040" for character in word)
 
 
 def _is_bound(text: str, position: int) -> bool:

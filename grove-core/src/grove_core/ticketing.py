@@ -269,8 +269,10 @@ class TicketSystems:
             return probes
         taken = {one.value.name for one in probes}
         named = {one.name: one for one in self._patterns if one.name not in taken}
+        defined = Detection(marker=PATTERNS_KEY, note=f"defined by {PATTERNS_KEY}")
+        found = defined if self._rules.initialised else None
         for name in named:
-            probe = TicketProbe(name=name, detect=self._detect_pattern)
+            probe = TicketProbe(name=name, detect=lambda _: found)
             probes.append(Contribution(value=probe, source=_CONFIGURATION))
         return sorted(
             probes,
@@ -287,10 +289,6 @@ class TicketSystems:
             own = CloseMatcher(system=one.name, literals=one.literals, tools=tools, match=closes)
             found.append(Contribution(value=own, source=_CONFIGURATION))
         return found
-
-    def _detect_pattern(self, _: ProjectContext) -> Detection | None:
-        defined = Detection(marker=PATTERNS_KEY, note=f"defined by {PATTERNS_KEY}")
-        return defined if self._rules.initialised else None
 
     def _closes_by(
         self, pattern: "TicketPattern", call: ToolCall, _: ProjectContext
