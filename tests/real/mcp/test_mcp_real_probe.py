@@ -14,7 +14,7 @@ def test_a_probe_tells_what_a_real_server_can_do(world, running_server, server):
     (world.home / ".claude" / ".claude.json").write_text(json.dumps(registered))
     done = world.grove("backends", "mcp", "probe", NAME, "--json")
     assert done.code == 0, done.stdout + done.stderr
-    assert done.json["mapping"]["profile"] == server.profile
+    assert done.json["profile"] == server.profile
     # What a server has no tool for is no failure, and told from what works.
     outcomes = {step["name"]: step["ok"] for step in done.json["steps"]}
     assert outcomes.pop("setup", True) is True
