@@ -19,7 +19,6 @@ from grove_backend_mcp.mappings.choice import mapping_for
 from grove_backend_mcp.mappings.mapping import KINDS, ServerMapping, tables_of
 from grove_backend_mcp.mappings.recogniser import recognise
 from grove_backend_mcp.protocol.memory_server import MemoryServer
-from grove_backend_mcp.protocol.results import Found
 from grove_backend_mcp.servers import FaultKind, ServerEntry, ServerFaultError, Tool, tool_from
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError, Category, Learning, LearningStatus, Query
@@ -80,10 +79,9 @@ def probe_command(ctx: click.Context, name: str | None, *, as_json: bool) -> Non
     context, entry = _meant(ctx, name)
     if not as_json:
         click.echo(f"asking {entry.name} ({entry.source}) …", err=True)
-    now, begun = datetime.now(UTC), time.monotonic()
+    now = datetime.now(UTC)
     with _connected(context, entry) as connection:
         tools = connection.tools()
-        started = round((time.monotonic() - begun) * 1000)
         mapping = mapping_for(tools, connection.server_name, context.settings)
         steps = probe(connection, mapping, now) if mapping.write is not None else []
         keep_assessment(context.home, entry.digest, assessment_of(mapping))
@@ -94,7 +92,6 @@ def probe_command(ctx: click.Context, name: str | None, *, as_json: bool) -> Non
             "version": connection.server_version,
             "protocol": connection.protocol_version,
             "tools": [one.name for one in tools],
-            "start_milliseconds": started,
         }
     document = {
         "server": server,
@@ -196,8 +193,7 @@ def _probe_lines(document: Mapping[str, Any]) -> Iterator[str]:
     server, mapping = document["server"], document["mapping"]
     yield (
         f"{server['name']}: {server['calls_itself']} {server['version']}, protocol"
-        f" {server['protocol']}, {len(server['tools'])} tools, ready after"
-        f" {server['start_milliseconds']} ms"
+        f" {server['protocol']}, {len(server['tools'])} tools"
     )
     yield f"spoken to: {document['profile'] or 'as the configuration says'}"
     for role in KINDS:
@@ -210,8 +206,7 @@ def _probe_lines(document: Mapping[str, Any]) -> Iterator[str]:
             f" {server['name']}` writes a mapping for you to complete."
         )
     for one in document["steps"]:
-        took = f" ({one['milliseconds']} ms)" if one["milliseconds"] else ""
-        yield f"{_MARKS[one['ok']]:<7} {one['name']}: {one['detail']}{took}"
+        yield f"{_MARKS[one['ok']]:<7} {one['name']}: {one['detail']}"
 
 
 def probe(connection: Connection, mapping: ServerMapping, now: datetime) -> list[dict[str, Any]]:
@@ -226,52 +221,39 @@ def probe(connection: Connection, mapping: ServerMapping, now: datetime) -> list
         timestamp=now.replace(microsecond=0),
         tags=("grove-probe",),
     )
-    server = MemoryServer(connection, mapping, PROJECT)
-    steps: list[dict[str, Any]] = []
-    handle = ""
-
-    def attempt(name: str, can: object, act: Callable[[], str | None], done: str = "") -> bool:
-        """Try something, which says what came of it or raises a fault."""
-        ok, detail, begun = None, "the server has no tool for it", time.monotonic()
-        if can:
-            try:
-                ok, detail = True, act() or done
-            except ServerFaultError as fault:
-                ok, detail = False, fault.detail
-        taken = round((time.monotonic() - begun) * 1000)
-        steps.append({"name": name, "ok": ok, "detail": detail, "milliseconds": taken})
-        return bool(ok)
+    server, handles, steps = MemoryServer(connection, mapping, PROJECT), [""], []
+    archived = evolve(canary, status=LearningStatus.ARCHIVED)
 
     def store() -> str:
-        nonlocal handle
-        handle = server.store(canary)
-        return f"stored as {handle}{_kept(server.holds(canary.id, handle), canary)}"
+        handles.append(server.store(canary))
+        return f"stored as {handles[-1]}"
 
-    archived = evolve(canary, status=LearningStatus.ARCHIVED)
-    # A server that needs no preparation has no such step.
-    is_ready = mapping.setup is None or attempt("setup", mapping.setup, server.prepare, "prepared")
-    if is_ready and attempt("write", mapping.write, store):
-        if attempt("search", mapping.search, lambda: _found(server, canary.id, token)):
-            words = f"{token} value"
-            attempt("search by two words", words, lambda: _found(server, canary.id, words))
-        update, delete = mapping.update, mapping.delete
-        attempt("update", update, lambda: server.update(archived, handle), "archived there")
-        attempt("delete", delete, lambda: server.delete(canary.id, handle), "removed")
+    tried: Sequence[tuple[str, object, Callable[[], str | None]]] = (
+        # A server that needs no preparation has no such step.
+        *([("setup", mapping.setup, server.prepare)] if mapping.setup is not None else []),
+        ("write", mapping.write, store),
+        ("search", mapping.search, lambda: _found(server, canary.id, token)),
+        ("update", mapping.update, lambda: server.update(archived, handles[-1])),
+        ("delete", mapping.delete, lambda: server.delete(canary.id, handles[-1])),
+    )
+    for name, tool, act in tried:
+        step: dict[str, Any] = {"name": name, "ok": None, "detail": "the server has no tool for it"}
+        if tool is not None:
+            try:
+                step |= {"ok": True, "detail": act() or "done"}
+            except ServerFaultError as fault:
+                step |= {"ok": False, "detail": fault.detail}
+        steps.append(step)
+        if name in ("setup", "write") and not step["ok"]:
+            break
     return steps
 
 
-def _kept(there: object, canary: Learning) -> str:
-    if not isinstance(there, Found):
-        return "; whether it is kept whole cannot be told"
-    whole = there.learning == canary
-    return f", comes back {'whole' if whole else 'with its id: the record of grove counts'}"
-
-
-def _found(server: MemoryServer, learning_id: str, words: str) -> str:
+def _found(server: MemoryServer, learning_id: str, word: str) -> str:
     """Look for a learning; some servers index behind their answers."""
     end = time.monotonic() + _INDEXING_SECONDS
     while True:
-        ids = [one.learning_id for one in server.search(Query(text=words), _LIMIT)]
+        ids = [one.learning_id for one in server.search(Query(text=word), _LIMIT)]
         if learning_id in ids:
             return f"found, at place {ids.index(learning_id) + 1} of {len(ids)}"
         if time.monotonic() >= end:
