@@ -342,13 +342,21 @@ def test_a_learning_that_is_refused_keeps_nothing_else_back(listing_story, monke
     story = listing_story
     story.write("there", "")
     story.write("here", "recorded")
+    story.write("here", "recorded")
+    _, first, second = story.written
     kind = story.servers[0].kind
     refused = {**fake_memory.text("Error: not this one"), "isError": True}
-    monkeypatch.setattr(kind, "method", lambda tool, known=kind.method: (
-        (lambda **_: refused) if tool == "create_entities" else known(tool)
-    ))  # fmt: skip
+
+    def method(tool, known=kind.method):
+        does, creates = known(tool), tool == "create_entities"
+        return lambda **given: (
+            refused if creates and given["entities"][0]["name"] == first else does(**given)
+        )
+
+    monkeypatch.setattr(kind, "method", method)
     done = story.synchronised("here", asked=False)
-    assert (done.received, len(done.waiting)) == (1, 1)
+    assert (done.received, done.waiting) == (1, (first,))
+    assert [one.learning_id for one in done.delivered] == [second]
     assert "not this one" in done.fault
     assert story.opened("here").freshness().mark.exists()
 
