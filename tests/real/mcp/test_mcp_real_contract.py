@@ -54,7 +54,7 @@ class OnRealServer:
         root.mkdir()
         context = BackendContext(
             root=root,
-            home=tmp_path / "grove",
+            home=tmp_path / "home",
             environment={"PATH": os.environ["PATH"], "HOME": str(used_server.home)},
             settings=settings_of(used_server),
         )
