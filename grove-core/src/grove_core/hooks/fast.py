@@ -108,9 +108,8 @@ def has_nothing_to_do(event: str, data: bytes) -> bool:
     if event == "session-end" and session_id:
         from grove_core.hooks.stops import note_end
 
-        # What follows from it is done by the one that looks next; of what is not noted, by time.
-        note_end(home(), session_id.decode("ascii"), _text(data, b'"reason"', 0) or b"")
-        return True
+        # What follows from it is done by the one that looks next.
+        return note_end(home(), session_id.decode("ascii"), _text(data, b'"reason"', 0) or b"")
     marker = _read_fast_file(session_id + b".idle") if event == "stop" and session_id else None
     if marker is None:
         return False

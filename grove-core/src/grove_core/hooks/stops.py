@@ -166,10 +166,10 @@ def holds(marker: bytes, data: bytes, home: str, session_id: str) -> bool:
     return state_key(top, tree.head, paths) == state
 
 
-def note_end(home: str, session_id: str, reason: bytes) -> None:
-    """Write down that a known session has ended, where that is possible."""
+def note_end(home: str, session_id: str, reason: bytes) -> bool:
+    """Write down that a known session has ended; return whether that was possible."""
     if not os.path.exists(os.path.join(home, "sessions", f"{session_id}.json")):
-        return
+        return False
     directory = os.path.join(home, ENDS_FOLDER)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
     try:
@@ -180,7 +180,8 @@ def note_end(home: str, session_id: str, reason: bytes) -> None:
         finally:
             os.close(descriptor)
     except OSError:
-        return
+        return False
+    return True
 
 
 def _digest(session: bytes) -> str:
