@@ -143,8 +143,7 @@ class MemoryLibrary(AvailableBackends):
         for opened in self._with(Capability.GET):
             learning = self._get(opened, learning_id)
             if learning is not None and (found is None or _supersedes(learning, found)):
-                is_note = self._is_note(opened, learning_id)
-                found = _located(learning, opened, complete=not is_note)
+                found = _located(learning, opened)
         return found
 
     def iterate(self) -> Iterator[FoundLearning]:
@@ -174,9 +173,6 @@ class MemoryLibrary(AvailableBackends):
         holders = [one for one in self._with(Capability.GET) if self._get(one, learning_id)]
         if not holders:
             raise LearningNotFoundError(f"no learning has the id {learning_id}")
-        if self._is_note(holders[0], learning_id):
-            whose = f"somebody else's note in {holders[0].name}"
-            raise UnsupportedError(f"{learning_id} is {whose}, which grove does not change")
         able = [one for one in holders if one.can(Capability.SET_STATUS)]
         if not able:
             names = ", ".join(one.name for one in holders)
@@ -230,13 +226,6 @@ class MemoryLibrary(AvailableBackends):
             done = clean(Synchronised, answer) or Synchronised(fault=fault)
             found.append((opened.name, done))
         return found
-
-    def _is_note(self, opened: OpenBackend, learning_id: str) -> bool:
-        """Check whether what a backend has given is somebody else's note."""
-        if not {Capability.NOTES, Capability.ITERATE} <= opened.backend.capabilities:
-            return False
-        listed = self._sound(opened, "iterate", self._list(opened) or (), is_learning)
-        return all(one.id != learning_id for one in listed)
 
     def _list(
         self, opened: OpenBackend, seconds: float = LIST_SECONDS
@@ -297,9 +286,9 @@ class MemoryLibrary(AvailableBackends):
         return sound
 
 
-def _located(learning: Learning, opened: OpenBackend, *, complete: bool = True) -> FoundLearning:
+def _located(learning: Learning, opened: OpenBackend) -> FoundLearning:
     """Say where a learning came from, and clean it."""
-    hit = clean_hit(Hit(learning=learning, relevance=1.0, complete=complete))
+    hit = clean_hit(Hit(learning=learning, relevance=1.0))
     return FoundLearning(hit=hit, backend=opened.name, area=opened.area)
 
 
