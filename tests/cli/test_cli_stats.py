@@ -245,9 +245,11 @@ def test_what_it_costs(beads):
 
 
 def test_a_digest_of_some_days_and_of_a_branch(world):
-    """Texts of learnings are no markup in it, and call nobody."""
+    """Texts of learnings are no markup in it and call nobody; the user's own stay theirs."""
     world.git("init", "--quiet")
     world.grove("init", "-y")
+    world.grove_home.mkdir(exist_ok=True)
+    world.learning(IDS[2], "For me alone", personal=True)
     world.learning(IDS[0], "An older one", created="2020-01-02T10:00:00Z")
     world.git("add", ".grove")
     world.git("commit", "--quiet", "-m", "older")

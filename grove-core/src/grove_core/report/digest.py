@@ -8,6 +8,7 @@ from typing import Any, Final
 from grove_core import git
 from grove_core.errors import GroveError
 from grove_core.model.events import Referenced
+from grove_core.model.learning import Scope
 from grove_core.project import Project
 from grove_core.quotation import quote_line, shown_name
 from grove_core.report.text import in_days
@@ -29,14 +30,16 @@ _TITLES: Final = {
 
 
 def digest_since(project: Project, since: datetime) -> dict[str, Any]:
-    """Collect what has happened since a moment."""
+    """Collect what has happened since a moment to learnings that are for others, too."""
     statistics = project.statistics(since)
-    records = {one.learning_id: one for one in statistics.records}
+    own = Scope.PERSONAL.value
+    records = {one.learning_id: one for one in statistics.records if one.scope != own}
     new = [one for one in records.values() if one.created >= since]
     new.sort(key=lambda one: one.created, reverse=True)
     used = [
         _item(one.learning_id, one.summary, f"used {one.stats.referenced}×")
         for one in statistics.top
+        if one.learning_id in records
     ]
     corrected = [
         _item(name, records[name].summary, f"by {successor}" if successor else "")
@@ -46,6 +49,7 @@ def digest_since(project: Project, since: datetime) -> dict[str, Any]:
     stale = [
         _item(one.learning_id, one.summary, f"archived {in_days(one.days_left)}")
         for one in statistics.going_stale
+        if one.learning_id in records
     ]
     return {
         "since": since,
