@@ -6,7 +6,6 @@ import pytest
 
 from grove_backend_mcp.discovery.choose import choose, discovered, trust_requests
 from grove_backend_mcp.mappings.assessment import (
-    Abilities,
     Assessment,
     keep_assessment,
     load_assessment,
@@ -19,7 +18,7 @@ from grove_core import BackendContext
 KNOWN = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory@2026.8.31"]}
 UNKNOWN = {"command": "team-memory"}
 REMOTE = {"type": "http", "url": "https://memory.example/mcp"}
-VERDICT = Assessment(profile=None, has_write=True, abilities=Abilities())
+VERDICT = Assessment(profile=None, has_write=True, can_update=False)
 
 
 class Machine:
@@ -140,7 +139,7 @@ def test_what_a_probe_has_shown(machine, assessment, expected, words):
 
 @pytest.mark.parametrize("key", "profile has_write facts".split())
 def test_a_wrong_value_in_what_is_kept_never_raises(tmp_path, key):
-    kept = VERDICT._replace(profile="chroma", abilities=Abilities(updates=True, lists=True))
+    kept = VERDICT._replace(profile="chroma", can_update=True)
     keep_assessment(tmp_path, "d", kept)
     assert load_assessment(tmp_path, "d") == kept
     (path,) = tmp_path.rglob("d.json")

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from grove_backend_mcp.backend import McpBackend
-from grove_backend_mcp.mappings.assessment import Abilities
 from grove_backend_mcp.servers import FaultKind, ServerFaultError
 from grove_backend_mcp.settings import McpSettings
 from grove_backend_mcp.sync.connection import ServerConnection
@@ -400,7 +399,7 @@ def test_no_server_is_blamed_for_time_that_it_was_not_given(
     monkeypatch.setattr(ServerConnection, "_connect", connect)
     entry, context = SimpleNamespace(name="notes", digest="d"), SimpleNamespace(settings=None)
     path = tmp_path / "breaker.json"
-    link = ServerConnection(context, entry, "p", path, lambda: datetime.now(UTC), Abilities())
+    link = ServerConnection(context, entry, "p", path, lambda: datetime.now(UTC), can_update=False)
     with pytest.raises(ServerFaultError, match="late"), link.server(seconds):
         pass
     assert (link.breaker().failed_at is not None) is counts

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from grove_backend_mcp.discovery.choose import choose
 from grove_backend_mcp.discovery.repository import project_name
-from grove_backend_mcp.mappings.assessment import expected_of
+from grove_backend_mcp.mappings.assessment import can_update
 from grove_backend_mcp.sync.connection import ServerConnection
 from grove_backend_mcp.sync.journal import Journal
 from grove_backend_mcp.sync.record import Contents, Paths
@@ -70,8 +70,10 @@ class McpBackend:
         self._journal = Journal(paths.journal, f"{digest}:{project}")
         self._remote: RemoteServer | None = None
         if used is not None:
-            entry, expected = used.entry, expected_of(context, used.entry, used.profile)
-            connection = ServerConnection(context, entry, project, paths.breaker, clock, expected)
+            updates = can_update(context, used.entry, used.profile)
+            connection = ServerConnection(
+                context, used.entry, project, paths.breaker, clock, can_update=updates
+            )
             self._remote = RemoteServer(
                 paths, self._contents, self._journal, connection, project, clock
             )

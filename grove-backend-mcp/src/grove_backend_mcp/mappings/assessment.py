@@ -15,19 +15,12 @@ if TYPE_CHECKING:
 _MOST_BYTES: Final = 256 * 1024
 
 
-class Abilities(NamedTuple):
-    """What a server can do besides being written to."""
-
-    updates: bool = False
-    lists: bool = False
-
-
 class Assessment(NamedTuple):
     """How a server is spoken to, and what it can do."""
 
     profile: str | None
     has_write: bool
-    abilities: Abilities
+    can_update: bool
 
 
 def load_assessment(home: Path, digest: str) -> Assessment | None:
@@ -36,9 +29,9 @@ def load_assessment(home: Path, digest: str) -> Assessment | None:
         with _path(home, digest).open("rb") as file:
             document = json.loads(file.read(_MOST_BYTES))
         facts, profile = document["facts"], document["profile"]
-        abilities = Abilities(facts["can_update"] is True, facts["can_list"] is True)
+        can = (document["has_write"] is True, facts["can_update"] is True)
         is_profile = profile is None or isinstance(profile, str)
-        return Assessment(profile, document["has_write"] is True, abilities) if is_profile else None
+        return Assessment(profile, *can) if is_profile else None
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return None
 
@@ -47,12 +40,11 @@ def keep_assessment(home: Path, digest: str, assessment: Assessment) -> None:
     """Keep what a server has shown of itself, where that is new; a fault is none."""
     if assessment == load_assessment(home, digest):
         return
-    updates, lists = assessment.abilities
     document = {
         "v": 1,
         "profile": assessment.profile,
         "has_write": assessment.has_write,
-        "facts": {"can_update": updates, "can_list": lists},
+        "facts": {"can_update": assessment.can_update},
     }
     with suppress(StorageError):
         replace_text(_path(home, digest), f"{json.dumps(document, indent=2)}\n")
@@ -64,18 +56,16 @@ def _path(home: Path, digest: str) -> Path:
 
 def assessment_of(mapping: "ServerMapping") -> Assessment:
     """Return what a server can do."""
-    abilities = Abilities(mapping.update is not None, mapping.listing is not None)
-    return Assessment(mapping.profile, mapping.write is not None, abilities)
+    return Assessment(mapping.profile, mapping.write is not None, mapping.update is not None)
 
 
-def expected_of(context: BackendContext, entry: ServerEntry, profile: str | None) -> Abilities:
-    """Return what a server can do, as far as that is known before it is connected."""
+def can_update(context: BackendContext, entry: ServerEntry, profile: str | None) -> bool:
+    """Return whether a server can be told a status, as far as that is known without asking it."""
     assessment = load_assessment(context.home, entry.digest)
     if assessment is not None and assessment.has_write:
-        return assessment.abilities
+        return assessment.can_update
     if profile is None:
-        return Abilities()
+        return False
     from grove_backend_mcp.mappings.choice import profiles
 
-    every = (one for one in profiles() if one.name == profile)
-    return next((assessment_of(one.mapping).abilities for one in every), Abilities())
+    return any(one.mapping.update is not None for one in profiles() if one.name == profile)

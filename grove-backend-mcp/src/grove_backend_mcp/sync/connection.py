@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from grove_backend_mcp.mappings.assessment import Abilities, assessment_of
+from grove_backend_mcp.mappings.assessment import assessment_of
 from grove_backend_mcp.servers import ABOUT_ONE_LEARNING, FaultKind, ServerEntry, ServerFaultError
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError, Backoff, StorageError
@@ -29,11 +29,12 @@ class ServerConnection:
         project: str,
         breaker: Path,
         clock: Callable[[], datetime],
-        expected: Abilities,
+        *,
+        can_update: bool,
     ) -> None:
         self.entry = entry
-        self.abilities = expected
-        """What the server can do; what is to be expected, before it was connected."""
+        self.can_update = can_update
+        """Whether it can be told a status; what is expected, before it was connected."""
         self.described = ""
         self._context = context
         self._settings: McpSettings = context.settings or McpSettings()
@@ -120,7 +121,7 @@ class ServerConnection:
             )
         assessment = assessment_of(mapping)
         keep_assessment(self._context.home, self.entry.digest, assessment)
-        self.abilities = assessment.abilities
+        self.can_update = assessment.can_update
         known = mapping.profile or "as the configuration says"
         self.described = f"{connection.server_name} {connection.server_version}, spoken to {known}"
         server = MemoryServer(connection, mapping, self._project)

@@ -79,7 +79,7 @@ class RemoteServer:
         return learning is not None and self._waits(learning)
 
     def _waits(self, learning: Learning) -> bool:
-        return self.journal.waits(learning, can_update=self.connection.abilities.updates)
+        return self.journal.waits(learning, can_update=self.connection.can_update)
 
     def search(self, query: Query, seconds: float) -> Sequence[Hit]:
         """Ask the server what it finds."""
@@ -137,8 +137,7 @@ class RemoteServer:
         """Take over what others have written and put away; return how much is new."""
         whole = (one for one in self._made_whole(server, listed, until) if one.learning_id)
         found = {one.learning_id: one for one in whole if one.project == self.project}
-        can_update = self.connection.abilities.updates
-        received = self._put_away(found) if can_update and asked else 0
+        received = self._put_away(found) if self.connection.can_update and asked else 0
         known = {one.id: one for one in self.contents.seen.state().values()}
         missing = [one for one in known.values() if one.id not in ids]
         for one in _some(missing, until):  # a list may be only one page
@@ -276,7 +275,7 @@ class RemoteServer:
         else:
             handle = found.handle or handle
             is_same = found.learning == learning and found.project == self.project
-            if not is_same and self.connection.abilities.updates:
+            if not is_same and self.connection.can_update:
                 server.update(learning, handle)
             elif found.learning is not None:
                 status = found.learning.status
