@@ -140,12 +140,12 @@ class Pipeline:
     def _evaluate(self, position: int, raw: Any) -> PassedCandidate | RejectedCandidate:  # noqa: ANN401 - any JSON value
         leak = self._screen(raw) if self._screen is not None else None
         if leak is not None:
-            return _rejected(position, WITHHELD, (), Stage.SECRET, leak)
+            return reject(position, WITHHELD, (), Stage.SECRET, leak)
         read = read_candidate(raw, root=self._root)
         if isinstance(read, Rejection):
             summary, tags = readable_parts(raw)
             shown = shorten(summary or "(no summary)", SUMMARY_LENGTH_MAX)
-            return _rejected(position, shown, tags, Stage.SCHEMA, read)
+            return reject(position, shown, tags, Stage.SCHEMA, read)
         one = read.candidate
         # Claimed once: a copy within one submission goes on and is refused as a duplicate.
         sent = fingerprint(one)
@@ -159,7 +159,7 @@ class Pipeline:
                 one = evolve(one, confidence=Confidence.LOW)
                 notes.append(f"kept with confidence low: {objection.hint}")
             elif objection is not None and not stage.warns:
-                return reject(position, one, stage.stage, objection)
+                return reject(position, one.summary, one.tags, stage.stage, objection)
             elif objection is not None:
                 notes.append(f"accepted, though: {objection.reason}")
         return PassedCandidate(
@@ -167,19 +167,13 @@ class Pipeline:
         )
 
 
-def _rejected(
+def reject(
     position: int, summary: str, tags: tuple[str, ...], stage: Stage, rejection: Rejection
 ) -> RejectedCandidate:
+    """Refuse a candidate of a submission."""
     return RejectedCandidate(
         position=position, summary=summary, tags=tags, stage=stage, rejection=rejection
     )
-
-
-def reject(
-    position: int, candidate: Candidate, stage: Stage, rejection: Rejection
-) -> RejectedCandidate:
-    """Refuse a candidate of a submission."""
-    return _rejected(position, candidate.summary, candidate.tags, stage, rejection)
 
 
 def learning_from(

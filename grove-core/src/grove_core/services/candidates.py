@@ -122,7 +122,13 @@ def _limited(result: PipelineResult, most: int) -> PipelineResult:
         f" {', '.join(map(str, places))}; send this one with the next reflection"
     )
     left = [
-        reject(one.position, one.candidate, Stage.WRITE_GATE, Rejection(reason=reason))
+        reject(
+            one.position,
+            one.candidate.summary,
+            one.candidate.tags,
+            Stage.WRITE_GATE,
+            Rejection(reason=reason),
+        )
         for one in result.accepted
         if one not in best
     ]

@@ -13,7 +13,7 @@ from grove_core.text import clean_line
 
 LONGEST_REASON: Final = 1_500
 _INVITATION: Final = (
-    "What would the next session do wrong without this work, where, and what should it do?"
+    "What would the next session do wrong without this, where, and what should it do?"
 )
 _MORE: Final = "(Several, or text with quotes? JSON on stdin; its shape: grove reflect --schema)"
 REFLECT_OPTIONS: Final = {

@@ -56,11 +56,13 @@ def read_said(path: str, allowed: Sequence[str] = ()) -> Said:
                 case {"type": "tool_use", "id": str(key), "input": {"command": str(command)}}:
                     calls[key] = _BEFORE.sub("", " ".join(command.split()))
                 case {"type": "tool_result", "tool_use_id": str(key)} if key in calls:
-                    command, program = calls[key], _program(calls[key])
+                    command = calls[key]
+                    program = match.group() if (match := _PROGRAM.match(command)) else command
                     if block.get("is_error"):
                         failed[program] = command
                     elif before := failed.pop(program, ""):
-                        found["repaired"].append(_repair(before, command))
+                        end = f"failed; passed: {command}" if before != command else "passed later"
+                        found["repaired"].append(f"{before}: {end}")
                     if _REVIEW.search(command):
                         found["remarks"] += _remarks(block.get("content"))
     return Said(**{name: _shown(texts, allowed) for name, texts in found.items()})
@@ -99,17 +101,6 @@ def _corrects(prompt: str) -> bool:
     text = prompt.strip()
     is_spoken = 0 < len(text) <= _LONGEST_CORRECTION and not text.startswith(("<", "/", "["))
     return is_spoken and _CORRECTION.search(text) is not None
-
-
-def _program(command: str) -> str:
-    found = _PROGRAM.match(command)
-    return found.group() if found else command
-
-
-def _repair(before: str, after: str) -> str:
-    if before == after:
-        return f"{before}: failed first, passed later"
-    return f"{before}: failed; passed: {after}"
 
 
 def _remarks(content: object) -> list[str]:

@@ -103,14 +103,9 @@ def _decoded(encoded: str) -> str:
 @cache
 def _patterns() -> dict[str, list[re.Pattern[str]]]:
     data = load_toml("instructions.toml")
-    parts = data.pop("parts") if "parts" in data else {}
-
-    def whole(text: str) -> str:
-        for name, part in parts.items():
-            text = text.replace(f"<<{name}>>", part)
-        return text
-
-    return {
-        group: [re.compile(whole(one)) for texts in kinds.values() for one in texts]
-        for group, kinds in data.items()
-    }
+    found: dict[str, list[re.Pattern[str]]] = {}
+    for group in ("imperative", "anywhere", "form"):
+        for text in (one for texts in data[group].values() for one in texts):
+            whole = re.sub(r"<<(\w+)>>", lambda match: data["parts"][match[1]], text)
+            found.setdefault(group, []).append(re.compile(whole))
+    return found
