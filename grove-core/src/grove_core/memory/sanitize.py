@@ -119,15 +119,15 @@ def clean_receipt(answer: object, learning_id: str = "") -> Receipt | None:
     return receipt if learning_id in ("", receipt.learning_id) else None
 
 
-def _receipts(given: Iterable[Receipt]) -> tuple[Receipt, ...]:
-    return tuple(one for one in map(clean_receipt, given) if one is not None)
-
-
 _CLEANERS: Final[Mapping[type, Mapping[str, Callable[[Any], Any]]]] = {
     Receipt: {"backend": _name, "location": clean_line_with_paths, "note": _note},
     Freshness: {"source": _name, "waiting": _ids, "fault": _fault},
     Health: dict.fromkeys(("detail", "location", "fix"), clean_line_with_paths),
-    Synchronised: {"delivered": _receipts, "waiting": _ids, "fault": _fault},
+    Synchronised: {
+        "delivered": lambda given: tuple(filter(None, map(clean_receipt, given))),
+        "waiting": _ids,
+        "fault": _fault,
+    },
 }
 
 

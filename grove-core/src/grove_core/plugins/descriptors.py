@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
@@ -38,18 +39,13 @@ def _is_name(value: object) -> bool:
     return isinstance(value, str) and value != "" and value == value.strip() and value.isprintable()
 
 
-def _are_names(value: object) -> bool:
-    return isinstance(value, tuple) and all(map(_is_name, value))
-
-
-def _are_literals(value: object) -> bool:
-    words = value if isinstance(value, tuple) and value else (None,)
-    return all(isinstance(each, str) and _LITERAL.fullmatch(each) for each in words)
+def _are(is_one: Callable[[Any], object], value: object) -> bool:
+    return isinstance(value, tuple) and value != () and all(map(is_one, value))
 
 
 _LITERAL: Final = re.compile(r"[A-Za-z0-9_-]+(?: [A-Za-z0-9_-]+)*")
 NAME: Final = checked(_is_name, "one line of text, not empty, without blanks at its ends")
-_TOOLS: Final = checked(lambda value: _are_names(value) and value, "a tuple of one or more names")
+_TOOLS: Final = checked(partial(_are, _is_name), "a tuple of one or more names")
 FUNCTION: Final = checked(callable, "a function")
 _FUNCTION_OR_NONE: Final = checked(
     lambda value: value is None or callable(value), "a function or None"
@@ -58,7 +54,7 @@ CLASS_OR_NONE: Final = checked(
     lambda value: value is None or isinstance(value, type), "a class or None"
 )
 _LITERALS: Final = checked(
-    _are_literals,
+    partial(_are, lambda one: isinstance(one, str) and _LITERAL.fullmatch(one)),
     "a tuple of words of ASCII letters, digits, - and _, or of several with blanks between",
 )
 

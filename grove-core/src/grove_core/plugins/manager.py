@@ -214,7 +214,7 @@ class Plugins:
 
     def learning_written(self, learning: Learning, receipt: Receipt) -> None:
         """Tell the plugins that a learning was written."""
-        self._ask("grove_learning_written", _nothing, learning=learning, receipt=receipt)
+        self._ask("grove_learning_written", lambda _: [], learning=learning, receipt=receipt)
 
     def call(
         self,
@@ -448,7 +448,3 @@ def _objections(answer: object) -> list[Rejection]:
     if not answer.reason.strip():
         raise PluginError("returned a Rejection without a reason")
     return [answer]
-
-
-def _nothing(_: object) -> list[object]:
-    return []
