@@ -126,7 +126,7 @@ def _limited(result: PipelineResult, most: int) -> PipelineResult:
             one.position,
             one.candidate.summary,
             one.candidate.tags,
-            Stage.WRITE_GATE,
+            Stage.ROUTING,
             Rejection(reason=reason),
         )
         for one in result.accepted

@@ -78,6 +78,7 @@ def submit(project: Project, session: Session, submission: Submission) -> Result
     # From the duplicate check to the write no other process writes into this project.
     with alone(project):
         work.evaluate()
+        work.refuse_haste()
         work.store()
     work.correct()
     work.update_session()
@@ -116,16 +117,12 @@ class _Work:
         """Send the candidates through every stage."""
         self._known = gather_known(self._project, self._session, self._sent)
         self._result = evaluate_candidates(self._project, self._session, self._sent, self._known)
-        if self._result.accepted and not self._is_owed:
-            self._refuse_haste()
 
-    @property
-    def _is_owed(self) -> bool:
-        gate = self._session.gate
-        return gate.status.reflection_pending or bool(gate.broken_cycles)
-
-    def _refuse_haste(self) -> None:
+    def refuse_haste(self) -> None:
         """Stop a flood of reflections, one after the other, that nobody has asked for."""
+        gate = self._session.gate
+        if gate.status.reflection_pending or gate.broken_cycles or not self._result.accepted:
+            return
         own = (*self._known.learnings, *self._session.ephemeral)
         times = [one.timestamp for one in own if one.session_id == self._session.id]
         since = self._project.now - max(times, default=datetime.min.replace(tzinfo=UTC))
