@@ -1,6 +1,6 @@
 """``grove backends``: the memory backends, what they could use, and the commands they offer."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import rich_click as click
@@ -10,12 +10,10 @@ from grove_core.cli.app import Invocation, grove_command, name_problems
 from grove_core.cli.groups import LazyGroup, load_offered, project_of
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError
-from grove_core.memory.backends import BackendState
 from grove_core.model.memory import Health
 from grove_core.plugins.descriptors import Area, BackendSpec, Discovered
 from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.plugins.manager import Contribution
-from grove_core.project import Project
 from grove_core.services.packages import blocked_plugins, install_command_for
 from grove_core.services.settings import backend_warnings
 from grove_core.text import escape_invisible
@@ -136,12 +134,15 @@ def discover(invocation: Invocation) -> Result:
     tells.
     """
     project = invocation.project
-    stores = [
-        (state.spec.name, one)
-        for state in project.library.states
-        if state.spec.discover is not None
-        for one in _stores_of(project, state, state.spec.discover)
-    ]
+    stores: list[tuple[str, Discovered]] = []
+    for state in project.library.states:
+        if (ask := state.spec.discover) is None:
+            continue
+        context = project.library.context_for(state.spec.name, Area.PROJECT)
+        found = project.plugins.call_for_list(
+            state.provided, "discover", Discovered, ask, context, seconds=DISCOVER_SECONDS
+        )
+        stores += [(state.spec.name, one) for one in found or ()]
     lines = []
     for backend, one in stores:
         mark = "used" if one.used else "usable" if one.usable else "-"
@@ -158,11 +159,3 @@ def discover(invocation: Invocation) -> Result:
         lines=lines or ["No backend has a choice of stores here."],
         ids=[escape_invisible(one.name) for _, one in stores if one.usable],
     )
-
-
-def _stores_of(project: Project, state: BackendState, ask: Callable[..., Any]) -> list[Discovered]:
-    context = project.library.context_for(state.spec.name, Area.PROJECT)
-    found = project.plugins.call_for_list(
-        state.provided, "discover", Discovered, ask, context, seconds=DISCOVER_SECONDS
-    )
-    return [*(found or ())]

@@ -17,7 +17,7 @@ from grove_core.codec import learning_to_dict
 from grove_core.errors import GroveError
 from grove_core.interchange.jsonl import write_jsonl
 from grove_core.interchange.markdown import write_markdown
-from grove_core.model.learning import Learning, Scope
+from grove_core.model.learning import Scope
 from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.services.imports import FORMATS, Outcome, import_learnings
@@ -67,7 +67,8 @@ def export_command(
         one.hit.learning
         for one in project.library.iterate()
         if one.hit.complete and selection.admits(one.hit.learning)
-        if is_personal or (one.area is not Area.PERSONAL and not _is_personal(one.hit.learning))
+        if is_personal
+        or (one.area is not Area.PERSONAL and one.hit.learning.scope is not Scope.PERSONAL)
     ]
     found.sort(key=lambda one: (one.timestamp, one.id))
     learnings = found[-(selection.limit or len(found)) :]
@@ -90,10 +91,6 @@ def export_command(
         ids=[one.id for one in learnings],
         warnings=[] if learnings else ["no learning fits, so there is nothing to export"],
     )
-
-
-def _is_personal(learning: Learning) -> bool:
-    return learning.scope is Scope.PERSONAL
 
 
 def _write(project: Project, output: Path, text: str, mode: int) -> None:

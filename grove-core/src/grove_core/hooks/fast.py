@@ -103,7 +103,9 @@ def has_nothing_to_do(event: str, data: bytes) -> bool:
     if event == "pre-tool-use":
         return not _may_close(data)
     if event in ("post-tool-use", "post-tool-use-failure"):
-        return not _close_waits(data) and (event != "post-tool-use" or not _may_be_noted(data))
+        lines = _session_lines(data)
+        is_waited_for = lines is None or lines[0] == FLAG_OPEN
+        return not is_waited_for and (event != "post-tool-use" or not _may_be_noted(data))
     session_id = session_id_in(data)
     if event == "session-end" and session_id:
         from grove_core.hooks.stops import note_end
@@ -186,11 +188,6 @@ def _may_close(data: bytes) -> bool:
         else:
             return True
     return False
-
-
-def _close_waits(data: bytes) -> bool:
-    lines = _session_lines(data)
-    return lines is None or lines[0] == FLAG_OPEN
 
 
 def _may_be_noted(data: bytes) -> bool:

@@ -12,7 +12,7 @@ from grove_core.hosts import claude_code
 from grove_core.hosts.contract import Answer, HookInput, StartSource
 from grove_core.injection import NOTHING, VIA_START, Injection
 from grove_core.model.gate import GateEvent, TicketDetected
-from grove_core.model.session import Baseline, EventType, Session
+from grove_core.model.session import EventType, Session
 from grove_core.services.closes import watched_words
 from grove_core.services.corrections import announce_corrections
 from grove_core.services.decay import decay_daily
@@ -128,7 +128,11 @@ def _open(project: "Project", call: HookInput) -> Session:
     session = with_environment(project, session, look=True)
     baseline = None
     if (known is None or known.baseline is None) and session.session_mode:
-        baseline = _baseline(project, session)
+        seconds = _SHARE_FOR_GIT * project.config.hooks.deadline_ms / 1000
+        taken = take_baseline(project, session, seconds)
+        # Where git is too slow, the first prompt, which has more time, takes it.
+        is_late = taken.head is None and git.find_top(project.root) is not None
+        baseline = None if is_late else taken
 
     def change(stored: Session) -> SessionUpdate:
         goes_on = call.source.continues or _is_same_start(stored, fresh)
@@ -160,15 +164,6 @@ def _open(project: "Project", call: HookInput) -> Session:
 
     session, _ = update_session(project, fresh, change, literals=watched_words(project, tickets))
     return session
-
-
-def _baseline(project: "Project", session: Session) -> Baseline | None:
-    """Take the baseline if git is quick; else the first prompt, which has more time, takes it."""
-    seconds = _SHARE_FOR_GIT * project.config.hooks.deadline_ms / 1000
-    baseline = take_baseline(project, session, seconds)
-    if baseline.head is not None or git.find_top(project.root) is None:
-        return baseline
-    return None
 
 
 def _is_same_start(stored: Session, fresh: Session) -> bool:

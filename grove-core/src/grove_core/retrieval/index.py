@@ -55,6 +55,7 @@ _NAMED_FILES: Final = f"""
 SELECT DISTINCT path, id FROM named_file JOIN entry USING (number)
 WHERE {_NOT_PUT_AWAY} ORDER BY path, id
 """
+_HOLDING: Final = "SELECT rowid FROM term WHERE term MATCH ?"
 _FORGET_SOURCE: Final = """
 DELETE FROM source WHERE name = ?
     AND NOT EXISTS (SELECT 1 FROM entry WHERE entry.source = source.source)
@@ -205,18 +206,13 @@ def _candidates(connection: sqlite3.Connection, query: QueryTerms) -> list[int]:
             break
         left -= known[term]
         weight = terms[term] * log(1 + (documents - known[term] + 0.5) / (known[term] + 0.5))
-        for number in _holding(connection, term, known[term]):
+        numbers = [number for (number,) in connection.execute(_HOLDING, (f'"{term}"',))]
+        if len(numbers) < known[term]:
+            raise sqlite3.DatabaseError(f"{known[term] - len(numbers)} learnings are lost")
+        for number in numbers:
             sums[number] = sums.get(number, 0.0) + weight
     newest_first = sorted(sums, key=abs, reverse=True)
     return sorted(newest_first, key=sums.__getitem__, reverse=True)
-
-
-def _holding(connection: sqlite3.Connection, term: str, documents: int) -> list[int]:
-    find = "SELECT rowid FROM term WHERE term MATCH ?"
-    numbers = [number for (number,) in connection.execute(find, (f'"{term}"',))]
-    if len(numbers) < documents:
-        raise sqlite3.DatabaseError(f"{documents - len(numbers)} learnings are lost")
-    return numbers
 
 
 def _corpus(connection: sqlite3.Connection) -> Corpus:

@@ -310,9 +310,14 @@ class Server:
     def _look_at_limits(self) -> None:
         """End the process with a hook that has passed its limit: Python cannot end a thread."""
         running, limit = self._running, self._limit
-        if running is None or limit is None or not limit.is_over(_worked(running[1])):
+        if running is None or limit is None:
             return
-        request, _ = running
+        request, thread = running
+        worked = 0.0
+        if hasattr(time, "pthread_getcpuclockid"):  # not everywhere
+            worked = time.clock_gettime(time.pthread_getcpuclockid(thread))
+        if not limit.is_over(worked):
+            return
         limit.last_words()
         self._give(request, "{}", is_error=False)
         self._end(0)
@@ -349,13 +354,6 @@ class Server:
         with self._writing, suppress(BrokenPipeError):  # no one listens; the input ends as well
             while data:
                 data = data[os.write(self._outgoing, data) :]
-
-
-def _worked(thread: int) -> float:
-    """Return how much processor time a thread has used, where the system tells."""
-    if not hasattr(time, "pthread_getcpuclockid"):
-        return 0.0
-    return time.clock_gettime(time.pthread_getcpuclockid(thread))
 
 
 def _installed_files() -> tuple[int, ...] | None:

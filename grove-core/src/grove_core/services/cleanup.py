@@ -172,8 +172,10 @@ def _choose(
     is_old, is_orphan = before is not None and found.written_at < before, orphans and left
     if session is None:
         return _choose_without_state(found, is_old=is_old, is_orphan=is_orphan)
-    status = session.gate.status
-    if _is_live(project, session):
+    status, process = session.gate.status, session.process_id
+    # It may go on even though it has been idle for days.
+    runs = session.ended_at is None and process is not None and files.is_running(process)
+    if runs or liveness_of(session, project) is Liveness.LIVE:
         chosen = "live", "it is live"
     elif is_orphan and status in _UNFINISHED:
         chosen = "orphan", f"it was left {status.value}"
@@ -194,11 +196,3 @@ def _choose_without_state(found: SessionFiles, *, is_old: bool, is_orphan: bool)
         return "leftover", "files without a session"
     detail = f"its state cannot be read ({found.fault}) and may hold a pending reflection"
     return ("orphan", detail) if is_orphan else ("unreadable", f"{detail}; only --orphans deletes")
-
-
-def _is_live(project: Project, session: Session) -> bool:
-    """Return whether a session goes on; it may, even when it has been idle for days."""
-    if liveness_of(session, project) is Liveness.LIVE:
-        return True
-    unfinished = session.ended_at is None and session.process_id is not None
-    return unfinished and files.is_running(session.process_id or 0)

@@ -58,10 +58,7 @@ ORDERS: Final[Mapping[str, _Key]] = {
     "hit-rate": lambda _, stats: -1.0 if stats.hit_rate is None else stats.hit_rate,
     "surfaced": lambda _, stats: stats.surfaced,
 }
-
-
-def _soonest_due(one: Aging, _: LearningStats) -> float:
-    return -one.assessment.days_left
+_SOONEST_DUE: Final[_Key] = lambda one, _: -one.assessment.days_left  # noqa: E731 - as those above
 
 
 @frozen(kw_only=True)
@@ -248,7 +245,7 @@ def list_learnings(
     examined = examine(project, kept, usage)
     if stale:
         examined = [one for one in examined if one.assessment.is_stale]
-    key = ORDERS[order or "created"] if order or not stale else _soonest_due
+    key = ORDERS[order or "created"] if order or not stale else _SOONEST_DUE
     examined.sort(
         key=lambda one: (key(one, usage[one.learning.id]), one.learning.timestamp), reverse=True
     )

@@ -35,7 +35,10 @@ def migrate(project: Project, layout: StorageLayout, *, dry_run: bool) -> Result
         for folder in (project.files.grove_directory, project.files.learnings_folder):
             if not folder.is_symlink():
                 files.remove_leftovers(folder, _LEFTOVER_SECONDS)
-    changed = _set_layout(project, layout, dry_run=dry_run)
+    path, key = project.files.config_file, "storage.layout"
+    changed = (project.layout is not layout or path.exists()) and write_setting(
+        path, key, layout.value, project.root, dry_run=dry_run
+    )
     context = evolve(project.backend_context, layout=layout)
     moved, faults = _ask_backends(project, "relocate", str, context, dry_run)
     warnings = [*faults]
@@ -85,13 +88,6 @@ def _ask_backends(
         else:
             found += done
     return found, faults
-
-
-def _set_layout(project: Project, layout: StorageLayout, *, dry_run: bool) -> bool:
-    path = project.files.config_file
-    if project.layout is layout and not path.exists():
-        return False
-    return write_setting(path, "storage.layout", layout.value, project.root, dry_run=dry_run)
 
 
 def repair(project: Project, *, dry_run: bool) -> Result:

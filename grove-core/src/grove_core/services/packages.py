@@ -74,10 +74,9 @@ def describe_blocked(blocked: Iterable[Plugin]) -> str:
     names: dict[str, list[str]] = {}
     for one in blocked:
         names.setdefault(one.detail, []).append(one.name)
-    return "; ".join(f"{_listed(each)} blocked: {why}" for why, each in names.items())
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    listed = ", ".join([*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])])
-    return f"{listed} {'is' if len(names) == 1 else 'are'}"
+    said = []
+    for why, each in names.items():
+        more = [f"{len(each) - _MOST_NAMED} more"] if len(each) > _MOST_NAMED else []
+        listed = ", ".join([*each[:_MOST_NAMED], *more])
+        said.append(f"{listed} {'is' if len(each) == 1 else 'are'} blocked: {why}")
+    return "; ".join(said)
