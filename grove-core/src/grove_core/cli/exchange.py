@@ -140,7 +140,8 @@ def import_command(
     if not dry_run:
         name_slow_backend(project.library)
     try:
-        with progress() as begin:
+        # A question does not go together with a bar that moves.
+        with progress(shown=not select) as begin:
             return import_learnings(
                 project,
                 form,
