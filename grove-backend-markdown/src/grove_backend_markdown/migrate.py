@@ -16,6 +16,7 @@ from grove_backend_markdown.document import (
 )
 from grove_backend_markdown.format import file_header
 from grove_backend_markdown.places import file_of, folder_of, is_spread
+from grove_backend_markdown.store import read_whole
 from grove_core import (
     Area,
     BackendContext,
@@ -71,7 +72,7 @@ def _gather(file: Path, folder: Path, root: Path, *, dry_run: bool) -> Sequence[
 
 def _read(path: Path) -> Document:
     """Take a file apart that is not spoilt."""
-    text = read_text(path) or ""
+    text = read_whole(path)
     document = take_apart(text)
     if has_markers(text) or take_apart(_without(text, document.blocks)).blocks:
         raise BackendError(

@@ -13,13 +13,14 @@ from grove_backend_markdown.document import (
 )
 from grove_backend_markdown.places import area_of, file_of, folder_of
 from grove_backend_markdown.reader import read_entries
-from grove_core import BackendContext, BackendError, Repair, StorageError, confined, read_text
+from grove_backend_markdown.store import read_whole
+from grove_core import BackendContext, BackendError, Repair, StorageError, confined
 
 
 def repairs(context: BackendContext) -> Sequence[Repair]:
     """Look for files that merges have spoilt."""
     try:
-        found = [repair_of(path, read_text(path) or "") for path in _files(context)]
+        found = [repair_of(path, read_whole(path)) for path in _files(context)]
     except (StorageError, OSError) as error:
         raise BackendError(str(error)) from error
     return [one for one in found if one.repaired or one.left]

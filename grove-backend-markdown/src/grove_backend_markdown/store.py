@@ -1,7 +1,9 @@
 """The files with learnings, read when they have changed and not before."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -10,6 +12,13 @@ from grove_core import StorageError, fingerprint_of, read_bytes, read_text
 
 _ENDING: Final = ".md"
 _NOTHING: Final = Reading((), ())
+LARGEST_BYTES: Final = 16 * 1024 * 1024
+MOST_ENTRIES: Final = 20_000
+_HEADING: Final = re.compile(r"^### \[", re.MULTILINE)
+_TOO_LARGE: Final = (
+    f"what follows is not read: a file has at most {MOST_ENTRIES:,} entries and 16 MiB; a file for"
+    ' each is safer (`grove maintain migrate --layout spread`, storage.layout = "spread")'
+)
 
 
 class Located(NamedTuple):
@@ -76,8 +85,9 @@ class Store:
 
     def contents(self) -> Mapping[str, bytes]:
         """Read what all files hold by now."""
-        found = {"": read_bytes(self.path)}
-        found |= {path.rpartition("/")[2]: read_bytes(path) for path in self._files_in_folder()}
+        found = {"": read_bytes(self.path, LARGEST_BYTES)}
+        for path in self._files_in_folder():
+            found[path.rpartition("/")[2]] = read_bytes(path, LARGEST_BYTES)
         return {name: content for name, content in found.items() if content is not None}
 
     def forget(self, path: Path) -> None:
@@ -108,9 +118,32 @@ class Store:
         cached = self._cache.get(path)
         if cached is not None and cached[0] == fingerprint:
             return cached[1]
-        text = read_text(path)
+        text = read_text(path, LARGEST_BYTES + 1)
         if text is None or holding not in text:
             return _NOTHING
-        reading = read_entries(text)
+        bounded = _bounded(text)
+        reading = read_entries(bounded)
+        if bounded is not text:
+            problem = Problem(bounded.count("\n") + 1, _TOO_LARGE)
+            reading = reading._replace(problems=(*reading.problems, problem))
         self._cache[path] = fingerprint, reading
         return reading
+
+
+def read_whole(path: Path) -> str:
+    """Read a file that is to be written again, for which it must not be too large."""
+    text = read_text(path, LARGEST_BYTES + 1) or ""
+    if _bounded(text) is not text:
+        raise StorageError(f"{path}: {_TOO_LARGE}")
+    return text
+
+
+def _bounded(text: str) -> str:
+    """Cut a text where it holds more than is read, before an entry."""
+    if len(text) < LARGEST_BYTES and text.count("\n### [") < MOST_ENTRIES:
+        return text
+    starts = [one.start() for one in islice(_HEADING.finditer(text), MOST_ENTRIES + 1)]
+    if len(starts) > MOST_ENTRIES:
+        return text[: starts[-1]]
+    is_cut = len(text.encode("utf-8", "surrogateescape")) > LARGEST_BYTES
+    return text[: starts[-1] if starts else 0] if is_cut else text

@@ -27,6 +27,7 @@ _NO_TEXT: Final = frozenset(
         *("id", "at", "created_at", "updated_at", "category", "scope", "confidence", "status"),
     }
 )
+_MOST_BYTES: Final = 4 * 1024 * 1024
 _LINES_AT_ONCE: Final = 400
 _LINES_OF_A_KEY: Final = 10
 
@@ -60,6 +61,9 @@ def _search(files: Sequence[Path], project: Project, until: float) -> Iterator[C
     for path in files:
         try:
             lines = list(_lines_of(path))
+            if path.stat().st_size > _MOST_BYTES:
+                detail = f"of {path} only the first 4 MiB were searched"
+                yield warning(detail, "Look there with a scanner such as detect-secrets")
         except OSError:
             yield warning(f"{path} cannot be read", f"chmod u+r {path}")
             continue
@@ -79,16 +83,17 @@ def _search(files: Sequence[Path], project: Project, until: float) -> Iterator[C
 def _lines_of(path: Path) -> Iterator[str]:
     """Read what people or agents have said, line by line."""
     with path.open("rb") as file:
-        for content in file:
-            line = content.decode("utf-8", "replace")
-            if path.suffix == ".md":
-                yield _QUOTE.sub("", _visible(line))
-                continue
-            try:
-                said = _strings(json.loads(line))
-            except (ValueError, RecursionError):
-                said = iter([line])
-            yield " ".join(map(_visible, said))
+        start = file.read(_MOST_BYTES)
+    for content in start.splitlines():
+        line = content.decode("utf-8", "replace")
+        if path.suffix == ".md":
+            yield _QUOTE.sub("", _visible(line))
+            continue
+        try:
+            said = _strings(json.loads(line))
+        except (ValueError, RecursionError):
+            said = iter([line])
+        yield " ".join(map(_visible, said))
 
 
 def _visible(text: str) -> str:

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -141,16 +141,19 @@ def answer(
     if len(data) > STDIN_LIMIT:
         diagnostics.log("warning", "standard input of over 16 MiB was ignored", hook=name)
         return SILENCE
+    known: list[HookInput] = []
+    limit = limit_for(lambda: _late(diagnostics, event, known))
     try:
-        call = claude_code.parse(event, data, environment)
-    except CodecError as error:
-        diagnostics.log("warning", str(error), hook=name)
-        return SILENCE
-    limit = limit_for(lambda: _late(diagnostics, call))
-    try:
-        return _handle(call, environment, limit, warm)
+        # Of millions of names JSON takes its time, too.
+        limit.start(_LONGEST_WORK_SECONDS, _CLOCK_SECONDS.get(event, _USUAL_CLOCK_SECONDS))
+        try:
+            known.append(claude_code.parse(event, data, environment))
+        except CodecError as error:
+            diagnostics.log("warning", str(error), hook=name)
+            return SILENCE
+        return _handle(known[0], environment, limit, warm)
     except Exception as error:  # noqa: BLE001 - whatever it is, work must go on
-        where = diagnostics.crash(error, call.session_id, name)
+        where = diagnostics.crash(error, known[0].session_id if known else "", name)
         return Answer(
             exit_code=CRASH_EXIT_CODE,
             stderr=f"grove: {name} failed and work goes on; {where}\n",
@@ -222,12 +225,12 @@ def _project(call: HookInput, environment: Mapping[str, str], warm: WarmCache | 
     return project.elsewhere(Path(session.project_root))
 
 
-def _late(diagnostics: Diagnostics, call: HookInput) -> None:
+def _late(diagnostics: Diagnostics, event: HookEvent, known: Sequence[HookInput]) -> None:
     diagnostics.log(
         "error",
         "the hook passed its deadline and was ended; work goes on",
-        session=call.session_id,
-        hook=call.event.value,
+        session=known[0].session_id if known else "",
+        hook=event.value,
     )
-    if call.event is HookEvent.STOP:
-        Prefilter(diagnostics.paths.cache).note_cut_off(call.session_id)
+    if known and event is HookEvent.STOP:
+        Prefilter(diagnostics.paths.cache).note_cut_off(known[0].session_id)

@@ -33,6 +33,7 @@ from grove_core.text import clean_line, shorten
 
 _MOST_LISTED: Final = 30
 _LONGEST_DESCRIPTION: Final = 1_000
+_MOST_NOTES: Final = 200
 _LONGEST_ENTRY: Final = 300
 
 # --- what there is to reflect on ------------------------------------------------------------------
@@ -137,6 +138,8 @@ def observe(project: Project, session: Session, note: str) -> Result:
     observation = SubagentObservation(note=note, timestamp=project.now)
 
     def change(stored: Session) -> SessionUpdate:
+        if len(stored.observations) >= _MOST_NOTES:
+            raise ReflectionError(f"this session keeps {_MOST_NOTES} notes already; reflect first")
         kept = evolve(stored, observations=(*stored.observations, observation))
         number = len(kept.observations)
         noted = trace_event(EventType.OBSERVATION_RECORDED, project.now, number=number)

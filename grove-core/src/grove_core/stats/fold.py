@@ -24,6 +24,7 @@ MISSES: Final = "misses"
 CHANGED_FROM: Final = "changed_from"
 """Under this name it notes the earliest day of events that have come since."""
 
+_LONGEST_LINE: Final = 1024 * 1024
 _PORTION: Final = 128 * 1024  # what is read and parsed at once: it should fit a processor's cache
 _TAIL: Final = 4096
 _FLUSHED_AT: Final = 100_000  # events; more at once are quicker to write and take more memory
@@ -185,6 +186,15 @@ def _known_logs(connection: sqlite3.Connection) -> dict[str, _Log]:
     return {row[0]: _Log(*row) for row in connection.execute("SELECT * FROM log")}
 
 
+def _read_portion(file: BinaryIO) -> list[bytes]:
+    """Read some lines; one that is longer than any event comes in pieces, which are none."""
+    lines, size = [], 0
+    while size < _PORTION and (line := file.readline(_LONGEST_LINE)):
+        lines.append(line)
+        size += len(line)
+    return lines
+
+
 def _tail_of(file: BinaryIO, end: int) -> bytes:
     file.seek(max(0, end - _TAIL))
     return file.read(min(_TAIL, end))
@@ -216,8 +226,9 @@ class _Folder:
         log.torn = 0
         with open(log.path, "rb") as file:
             file.seek(log.offset)
-            while not (log.torn or self._is_late()) and (lines := file.readlines(_PORTION)):
-                if not lines[-1].endswith(b"\n") and next(read_lines(lines[-1:])) is UNREADABLE:
+            while not (log.torn or self._is_late()) and (lines := _read_portion(file)):
+                is_whole = lines[-1].endswith(b"\n") or len(lines[-1]) == _LONGEST_LINE
+                if not is_whole and next(read_lines(lines[-1:])) is UNREADABLE:
                     log.torn = len(lines.pop())
                 self._add(log, lines)
             log.tail = crc32(_tail_of(file, log.offset))

@@ -15,6 +15,7 @@ from grove_core.errors import StorageError
 StrPath = str | os.PathLike[str]
 
 LOCK_TIMEOUT_SECONDS = 15.0
+LARGEST_BYTES = 64 * 1024 * 1024
 _LOCK_POLL_SECONDS = 0.005
 _NEW_FILE_MODE = 0o666
 _PRIVATE_FILE_MODE = 0o600
@@ -24,25 +25,29 @@ _STALE_SECONDS = 3600.0
 _MOST_ENTRIES = 1000
 
 
-def read_bytes(path: StrPath) -> bytes | None:
-    """Read a whole file.
+def read_bytes(path: StrPath, most: int | None = None) -> bytes | None:
+    """Read a whole file, or its beginning.
 
     Args:
         path: The file.
+        most: How many bytes at most; ``None`` for all of a file of at most 64 MiB.
 
     Returns:
         Its content, or ``None`` when there is no such file.
 
     Raises:
-        StorageError: It is there and cannot be read, or is a pipe or a device.
+        StorageError: It is there and cannot be read, is larger, or is a pipe or a device.
     """
     try:
         with open(path, "rb", opener=_open_regular) as file:
-            return file.read()
+            content = file.read(LARGEST_BYTES + 1 if most is None else most)
+        if len(content) > LARGEST_BYTES:
+            raise StorageError(f"{path} is larger than 64 MiB, and grove reads no such file")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+    return content
 
 
 def _open_regular(path: str, flags: int) -> int:
@@ -57,13 +62,14 @@ def _open_regular(path: str, flags: int) -> int:
     return descriptor
 
 
-def read_text(path: StrPath) -> str | None:
+def read_text(path: StrPath, most: int | None = None) -> str | None:
     r"""Read a text file without changing its line endings.
 
     Bytes that are no UTF-8 survive as surrogates, so that the text can be written back unchanged.
 
     Args:
         path: The file.
+        most: How many bytes at most; ``None`` for all of a file of at most 64 MiB.
 
     Returns:
         Its text, or ``None`` when there is no such file.
@@ -71,7 +77,7 @@ def read_text(path: StrPath) -> str | None:
     Raises:
         StorageError: It is there and cannot be read.
     """
-    content = read_bytes(path)
+    content = read_bytes(path, most)
     return None if content is None else content.decode("utf-8", "surrogateescape")
 
 
@@ -245,8 +251,11 @@ def _encode(text: str, path: StrPath) -> bytes:
 
 
 def _read_locked(descriptor: int, path: StrPath) -> str:
+    size = os.fstat(descriptor).st_size
+    if size > LARGEST_BYTES:
+        raise StorageError(f"{path} is larger than 64 MiB, and grove edits no such file")
     try:
-        content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+        content = os.pread(descriptor, size, 0)
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
     return content.decode("utf-8", "surrogateescape")
