@@ -14,9 +14,6 @@ from grove_backend_mcp.servers import Origin, ServerEntry, ServerFaultError
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, Discovered, TrustRequest
 
-CONFIGURED_NAME: Final = "backends.mcp"
-"""What the server is called that the configuration itself describes."""
-
 _BROKEN: Final = "the section [backends.mcp] cannot be used: `grove config validate` says why"
 _PACKAGES: Final = (
     re.compile(r".*/node_modules/((?:@[^/]+/)?[^/]+)(/.*)?", re.DOTALL),
@@ -24,6 +21,7 @@ _PACKAGES: Final = (
     re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(\[[^\]]*\])?(([@=<>~!]).*)?"),
 )
 _LONGEST_WORD: Final = 1024
+_DEFINITION: Final = ("url", "headers", "command", "args", "env")
 
 
 @frozen(kw_only=True)
@@ -56,7 +54,7 @@ class Choice:
         """Why no server is used, and what helps; of little meaning where one is."""
         if self.problems:
             return self.problems[0]
-        for one in self.candidates:
+        for one in sorted(self.candidates, key=lambda one: not one.is_used):
             return f"the server {one.entry.name} ({one.entry.source}) cannot be used: {one.why}"
         return "no memory server is written down: `grove backends discover` says where one can be"
 
@@ -83,14 +81,10 @@ def choose(context: BackendContext) -> Choice:
 
 def _configured(context: BackendContext, settings: McpSettings) -> Candidate:
     entry = ServerEntry(
-        name=CONFIGURED_NAME,
+        name="backends.mcp",
         origin=Origin.CONFIGURED,
         source="[backends.mcp]",
-        command=settings.command,
-        args=settings.args,
-        env=settings.env,
-        url=settings.url,
-        headers=settings.headers,
+        **{name: getattr(settings, name) for name in _DEFINITION},
     )
     if settings.command and settings.url:
         return Candidate(entry=entry, why="it has a command and a url: keep one of them")
@@ -229,7 +223,6 @@ def _is_trusted(context: BackendContext, entry: ServerEntry) -> bool:
 
 def trust_request(entry: ServerEntry) -> TrustRequest:
     """Return what a project asks to be started or reached."""
-    names = ("url", "headers", "command", "args", "env")
-    said = {name: value for name in names if (value := getattr(entry, name))}
+    said = {name: value for name in _DEFINITION if (value := getattr(entry, name))}
     content = json.dumps(said, ensure_ascii=False, sort_keys=True)
     return TrustRequest(subject=f"MCP server {entry.name}", source=entry.source, content=content)
