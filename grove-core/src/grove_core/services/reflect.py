@@ -134,8 +134,6 @@ class _Work:
 
     def store(self) -> None:
         """Store what was accepted under new ids."""
-        if self._result.accepted and not self._is_owed:
-            self._refuse_haste()
         for one in self._result.accepted:
             learning = learning_from(
                 one.candidate,
