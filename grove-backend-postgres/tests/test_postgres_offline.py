@@ -144,3 +144,32 @@ def test_no_password_is_shown_or_kept(open_backend, door, tmp_path):
     kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert kept
     assert not any(PASSWORD.encode() in one for one in kept)
+
+
+def test_what_waits_for_another_address_is_named_and_can_be_appended(tmp_path):
+    """Each address has an outbox of its own; nothing is sent to another unasked."""
+
+    def opened(database, project="shop"):
+        url = f"postgresql://grove:{PASSWORD}@127.0.0.1:1/{database}"
+        settings = PostgresSettings(url=url, project=project)
+        context = BackendContext(
+            root=tmp_path, home=tmp_path / "home", settings=settings, in_hook=True
+        )
+        return PostgresBackend(context)
+
+    here, elsewhere = example_learning(1), example_learning(2)
+    opened("old").write(elsewhere)
+    opened("old", "another-project").write(example_learning(3))
+    opened("new").write(here)
+    assert opened("new").freshness().waiting == (here.id,)
+    (told,) = opened("new")._paths.waiting_elsewhere()
+    assert told.startswith("1 learnings wait for the database old at 127.0.0.1:1 in ")
+    assert PASSWORD not in told
+    old, own = opened("old")._paths.outbox, opened("new")._paths.outbox
+    assert str(old) in told
+    assert str(own) in told
+    with own.open("ab") as file:
+        file.write(old.read_bytes())
+    old.unlink()
+    assert opened("new").freshness().waiting == (here.id, elsewhere.id)
+    assert list(opened("new")._paths.waiting_elsewhere()) == []
