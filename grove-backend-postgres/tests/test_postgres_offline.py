@@ -163,7 +163,7 @@ def test_what_waits_for_another_address_is_named_and_can_be_appended(tmp_path):
     opened("new").write(here)
     assert opened("new").freshness().waiting == (here.id,)
     (told,) = opened("new")._paths.waiting_elsewhere()
-    assert told.startswith("1 learnings wait for the database old at 127.0.0.1:1 in ")
+    assert told.startswith("learnings waiting for the database old at 127.0.0.1:1: 1, in ")
     assert PASSWORD not in told
     old, own = opened("old")._paths.outbox, opened("new")._paths.outbox
     assert str(old) in told

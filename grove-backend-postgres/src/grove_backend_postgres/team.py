@@ -60,8 +60,9 @@ class Paths:
                 if count and told.get("project", self.project) == self.project:
                     where = f"the database {told['database']}" if "database" in told else "another"
                     yield (
-                        f"{count} learnings wait for {where} in {path}: set backends.postgres.url"
-                        f" back to it, or append that file to {self.outbox} and remove it"
+                        f"learnings waiting for {where}: {count}, in {path}; set"
+                        f" backends.postgres.url back, or append that file to {self.outbox} and"
+                        " remove it"
                     )
 
 
