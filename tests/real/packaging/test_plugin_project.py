@@ -25,7 +25,8 @@ def author(desk, uv, new_environment, wheel):
     environment = new_environment(desk / "environment", *map(wheel, PACKAGES), *tools)
     for distribution in KINDS.values():
         example = EXAMPLES / distribution.replace("shelf", "acme")
-        shutil.copytree(example, desk / distribution)
+        caches = shutil.ignore_patterns("__pycache__", ".*_cache")
+        shutil.copytree(example, desk / distribution, ignore=caches)
         for path in sorted((desk / distribution).rglob("*"), reverse=True):
             if path.is_file():
                 path.write_text(path.read_text().replace("acme", "shelf"))

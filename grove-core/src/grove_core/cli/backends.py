@@ -156,6 +156,6 @@ def discover(invocation: Invocation) -> Result:
                 for backend, one in stores
             ]
         },
-        lines=lines or ["No backend has a choice of stores here."],
+        lines=lines or ["No backend finds a store here that it could choose."],
         ids=[escape_invisible(one.name) for _, one in stores if one.usable],
     )
