@@ -50,7 +50,7 @@ def _announce(project: "Project", call: HookInput) -> Answer:
     closed = tuple(
         one
         for one in closes
-        if not (one.reopens or one.system in lists)
+        if not (call.is_over or one.reopens or one.system in lists)
         and tickets.confirm(one, None, cwd=call.cwd) is Confirmation.YES
     )
 

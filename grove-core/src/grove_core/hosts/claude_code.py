@@ -62,6 +62,7 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
         plan_mode=_text(payload, "permission_mode") == "plan",
         tool=_tool_call(event, payload, cwd),
         result=_tool_result(event, payload),
+        is_over="tool_response" in payload or "error" in payload,
         touched_file=_touched_file(event, payload, cwd),
         background=tuple(_background(payload)),
         stop_hook_active=payload.get("stop_hook_active") is True,

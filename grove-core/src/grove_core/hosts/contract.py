@@ -56,6 +56,8 @@ class HookInput(Value):
     plan_mode: bool = False
     tool: ToolCall | None = None
     result: ToolResult | None = None
+    is_over: bool = False
+    """Whether the call has run already: no hook was told of it before."""
     touched_file: str = ""
     background: tuple[BackgroundTask, ...] = ()
     stop_hook_active: bool = False
