@@ -128,6 +128,7 @@ def test_a_block_names_the_tools(beads):
 
 
 def test_a_call_that_only_a_server_that_died_was_told_of_still_counts(beads):
+    beads.install_bd("closed")  # it has run
     lines = Lines()
     _, after = close(beads)
     lines.hook("PostToolUse", **after)
