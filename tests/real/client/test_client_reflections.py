@@ -34,3 +34,13 @@ def test_a_flood_of_fifty_stores_five(project):
     assert said.count("stored cl_") == project.learnings().count("### [cl_") == 5
     assert "a reflection stores 5 (reflection.max_learnings)" in said
     assert "The gate is open." in said
+
+
+def test_the_brief_quotes_what_the_client_s_transcript_holds(project):
+    prompt = "No, ask bd, and never read the JSON file instead of that."
+    turns = [CLOSE, bash("bd show bd-77"), bash("bd show bd-2"), FINISHED, FINISHED]
+    session_id = project.play(turns, prompt=prompt)["session_id"]
+    words = ("grove", "reflect", "--brief", "--json", "--session-id", session_id)
+    brief = json.loads(project.command(*words))
+    assert brief["corrections"] == [prompt]
+    assert brief["repaired"] == ["bd show bd-77: failed; passed: bd show bd-2"]
