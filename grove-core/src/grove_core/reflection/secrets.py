@@ -151,6 +151,8 @@ _ESCAPE: Final = re.compile(r"\\(?P<marked>[_*~.-])|(?P<percent>%[2-7][0-9A-Fa-f
 _BASE64: Final = re.compile(
     r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}(?:\n[A-Za-z0-9+/_-]{8,})*={0,2}"
 )
+# Where a token was cut in two: by the end of a line, or into strings that are added.
+_SEAM: Final = re.compile(r"""["']\s{0,9}\+?\s{0,9}["']|(?<=\w)\n(?=\w)""")
 _TO_STANDARD: Final = str.maketrans("-_", "+/", "\n=")
 
 
@@ -159,6 +161,8 @@ class _Rule(NamedTuple):
     pattern: re.Pattern[str]
     check: Callable[[str], bool]
     is_over_lines: bool
+    is_form: bool
+    """It goes by a provider's form alone, so that a secret is found whatever stands around it."""
 
     def find(self, text: str) -> Iterator[tuple[int, int, str]]:
         for match in self.pattern.finditer(text):
@@ -178,7 +182,9 @@ def _rules() -> list[_Rule]:
         for name, fragment in data["fragments"].items():
             regex = regex.replace(f"<<{name}>>", fragment)
         check = _CHECKS[one.get("check", "no_example")]
-        rules.append(_Rule(one["name"], re.compile(regex), check, "over_lines" in one))
+        rules.append(
+            _Rule(one["name"], re.compile(regex), check, "over_lines" in one, "source" in one)
+        )
     return rules
 
 
@@ -214,6 +220,10 @@ def find_secrets(text: str) -> Sequence[FoundSecret]:
         kinds = [one.kind for one in _find_plain(decoded)]
         if kinds:
             found[FoundSecret(f"{kinds[0]} in base64", encoded)] = None
+    if (joined := _SEAM.sub("", visible)) != visible:
+        for rule in (one for one in _rules() if one.is_form and not one.is_over_lines):
+            values = (joined[start:end] for start, end, _ in rule.find(joined))
+            found |= {FoundSecret(rule.kind, one): None for one in values if one not in visible}
     return list(found)
 
 
