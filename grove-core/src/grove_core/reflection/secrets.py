@@ -220,7 +220,7 @@ def find_secrets(text: str) -> Sequence[FoundSecret]:
         kinds = [one.kind for one in _find_plain(decoded)]
         if kinds:
             found[FoundSecret(f"{kinds[0]} in base64", encoded)] = None
-    if (joined := _SEAM.sub("", visible)) != visible:
+    if not found and (joined := _SEAM.sub("", visible)) != visible:
         for rule in (one for one in _rules() if one.is_form and not one.is_over_lines):
             values = (joined[start:end] for start, end, _ in rule.find(joined))
             found |= {FoundSecret(rule.kind, one): None for one in values if one not in visible}
