@@ -276,7 +276,7 @@ def test_init_registers_what_the_gate_must_see_and_nothing_without_it(beads):
         path = beads.project / ".claude" / "settings.local.json"
         return json.loads(path.read_text())["hooks"]
 
-    assert [one["matcher"] for one in hooks()["PreToolUse"]][0] == "Bash"
+    assert hooks()["PreToolUse"][0]["matcher"] == "Bash"
     beads.grove("config", "set", "gates.review.tools", '["Edit", "Bash:gh issue close*"]')
     after = hooks()
     # With this many words, conditions of the client would cost more than they spare.
