@@ -29,6 +29,7 @@ from grove_core.model.gate import Gate
 from grove_core.model.learning import Learning
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.storage.codec import read_as, to_jsonable
 from grove_core.testing.samples import example_learning
 
 NOW = datetime(2026, 2, 6, 10, 0, tzinfo=UTC)
@@ -109,6 +110,15 @@ def test_any_session_comes_back_as_it_was(session):
     assert session_from_json(content) == session
     assert content.isascii()
     assert b"\n" not in content
+
+
+@settings(max_examples=20, deadline=None)
+@given(SESSIONS)
+def test_any_session_is_written_and_read_as_cattrs_does_it(session):
+    document = json.loads(json.dumps(to_jsonable(session)))
+    assert read_as(Session, document) == session
+    unknown = document.pop("unknown")
+    assert document_of(session) == unknown | document
 
 
 @settings(max_examples=40, deadline=None)

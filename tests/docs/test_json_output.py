@@ -12,9 +12,9 @@ from statistics_examples import rich_example
 
 from grove_backend_postgres.commands import migrate_document
 from grove_core.cli.schema import sections
-from grove_core.codec import to_jsonable
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
+from grove_core.storage.codec import to_jsonable
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("grove_core", "grove_eval", "grove_backend_mcp", "grove_backend_postgres")

@@ -30,7 +30,7 @@ MOST_MODULES = {
     "status": 360,
     "statusline": 64,
 }
-NEVER_BY_HOOKS = {"click", "rich", "logging", "asyncio", "importlib.metadata", "requests"}
+NEVER_BY_HOOKS = {"cattrs", "click", "rich", "logging", "asyncio", "importlib.metadata", "requests"}
 NEVER_FOR_NOTHING = NEVER_BY_HOOKS | {"json", "re", "pathlib", "attrs", "pluggy", "typing"}
 COUNT = """
 import sys

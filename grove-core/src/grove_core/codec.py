@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from datetime import datetime
 from enum import Enum
 from functools import cache
 from math import isfinite
-from pathlib import PurePath
 from types import NoneType
 from typing import Any, Final, TypeVar, get_args, get_origin
 
@@ -159,25 +157,18 @@ def _version_of(document: Mapping[str, Any], field: str) -> int:
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - any value
     """Turn a value of the model into what JSON has: the ``default`` of ``json.dumps``."""
-    kind: Any = type(value)
-    if isinstance(value, Value) or has(kind):
+    if isinstance(value, Value):
+        kind: Any = type(value)
         return {name: getattr(value, name) for name in _names_of(kind)}
     if isinstance(value, datetime):
         return format_instant(value)
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, AbstractSet):
-        return sorted(getattr(each, "value", each) for each in value)
+    if isinstance(value, frozenset):
+        return sorted(each.value for each in value)
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, PurePath):
-        return str(value)
     raise CodecError(f"cannot write a {type(value).__name__} as JSON")
-
-
-def to_jsonable(value: object) -> Any:  # noqa: ANN401 - any JSON value out
-    """Turn a value, or a collection of such, into what JSON has, through and through."""
-    return json.loads(json.dumps(value, default=plain))
 
 
 @cache

@@ -11,7 +11,6 @@ from grove_core.cli.options import choice_option, limit_option, session_option
 from grove_core.cli.sessions import pending_document
 from grove_core.cli.suggestions import session_ids
 from grove_core.cli.timeparse import local_time
-from grove_core.codec import to_jsonable
 from grove_core.model.gate import Forced, GateStatus
 from grove_core.model.session import EventType, Session, Trace, TraceEvent
 from grove_core.project import Project
@@ -21,6 +20,7 @@ from grove_core.services.explain import retrievals_of
 from grove_core.services.overview import liveness_of, pending_reflections
 from grove_core.services.result import Line, Part, Result
 from grove_core.services.sessions import KEPT_FROM_START, SessionUpdate, update_session
+from grove_core.storage.codec import to_jsonable
 from grove_core.text import clean_line, counted
 
 _LONGEST_DETAIL: Final = 400

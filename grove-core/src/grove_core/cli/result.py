@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.codec import plain
 from grove_core.quotation import defuse
 from grove_core.services.result import Result
 from grove_core.text import one_line, remove_invisible
@@ -30,7 +29,9 @@ def print_result(result: Result, *, as_json: bool, quiet: bool) -> None:
     if result.document is None:
         pass
     elif as_json:
-        text = json.dumps(result.document, default=plain, indent=2)
+        from grove_core.storage.codec import to_jsonable
+
+        text = json.dumps(to_jsonable(result.document), ensure_ascii=True, indent=2)
         # The same to a program; an agent that reads it sees no tag.
         sys.stdout.write(text.replace("<", "\\u003c") + "\n")
     elif quiet:

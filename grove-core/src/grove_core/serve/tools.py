@@ -82,9 +82,9 @@ def _tool(
 def call_tool(name: str, arguments: Arguments, environment: Mapping[str, str]) -> Mapping[str, Any]:
     """Call a tool."""
     from grove_core.clock import now_utc
-    from grove_core.codec import to_jsonable
     from grove_core.project import Project
     from grove_core.services.sessions import finish_ends
+    from grove_core.storage.codec import to_jsonable
 
     try:
         start = Path(environment.get(_PROJECT_VARIABLE) or Path.cwd())

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from grove_core.codec import to_jsonable
 from grove_core.config.edit import render_default_config, with_setting
 from grove_core.config.load import (
     DEFAULT,
@@ -43,13 +42,19 @@ _GROUPS: Final = {
 }
 
 
+def _plain(value: object) -> Any:  # noqa: ANN401 - any JSON value
+    from grove_core.storage.codec import to_jsonable  # it loads cattrs
+
+    return to_jsonable(value)
+
+
 @frozen(kw_only=True)
 class EffectiveSetting:
     """A key, what is in force for it, and whether a file or the environment sets it."""
 
     key: str
-    value: Any = field(converter=to_jsonable)
-    default: Any = field(converter=to_jsonable)
+    value: Any = field(converter=_plain)
+    default: Any = field(converter=_plain)
     origin: Origin
     help: str = ""
     changed: bool = field()
