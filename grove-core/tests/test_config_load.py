@@ -258,6 +258,25 @@ def test_whatever_one_key_holds_the_others_stand(key, text):
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[gate]\nsession = never\n[retrieval]\nmax_chars = 900\n", "the table at line 1 is left"),
+        ("retrieval.max_chars = 900\n[decay\nx = 1\n", "the table at line 2 is left out"),
+        ("[retrieval]\nmax_chars = 900\n[gate]\n[retrieval]\n", "both count"),
+        (
+            "[retrieval]\nmax_chars = 900\n[retrieval]\nmax_chars = 800\n",
+            "max_chars twice, again in",
+        ),
+    ],
+)
+def test_a_table_that_cannot_be_read_costs_no_other(world, text, said):
+    loaded = world.load(project=text)
+    assert loaded.config.retrieval.max_chars == 900
+    (problem,) = loaded.problems
+    assert said in str(problem)
+
+
 @pytest.mark.parametrize("text", ["[\n" * 100_000, "".join(f"x{n} = 1\n" for n in range(20_000))])
 def test_a_file_full_of_mistakes_costs_little(world, text):
     started = time.process_time()
