@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from attrs import asdict, evolve, fields, frozen
+from attrs import evolve, frozen
+from cattrs.preconf.json import JsonConverter as Converter
 
 from grove_core import ToolCall, format_instant, parse_instant
 
@@ -139,50 +140,18 @@ class State:
         return evolve(self, past=(*self.past, past)[-MOST_PAST:])
 
 
-_KINDS: Final[Mapping[str, type]] = {
-    "cycle": Cycle,
-    "given_up": Cycle,
-    "approval": Approval,
-    "watch": Watch,
-    "past": Past,
-    "prompts": Cut,
-    "prompt": Cut,
-    "tool_input": Cut,
-    "attempts": Attempt,
-    "issues": Issues,
-    "grant": Grant,
-}
-
-
 def read(document: Mapping[str, Any]) -> State:
     """Read what grove has stored; fields of another version are left out."""
-    return State(**_arguments(State, document))
+    return _converter.structure(document, State)
 
 
 def write(state: State) -> dict[str, Any]:
     """Write what grove is to store; an empty document where nothing is kept."""
-    return {} if state == State() else _without_defaults(state)
+    document: dict[str, Any] = _converter.unstructure(state)
+    return document
 
 
-def _arguments(kind: Any, document: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - attrs
-    known = {each.name for each in fields(kind)}
-    return {name: _value(name, value) for name, value in document.items() if name in known}
-
-
-def _value(name: str, value: object) -> object:
-    kind = _KINDS.get(name)
-    if isinstance(value, list):
-        return tuple(_value(name, each) for each in value)
-    if kind is not None and isinstance(value, Mapping):
-        return kind(**_arguments(kind, value))
-    return value
-
-
-def _without_defaults(state: State) -> dict[str, Any]:
-    defaults = {each.name: each.default for each in fields(State)}
-    document = asdict(state)
-    plain: dict[str, Any] = json.loads(json.dumps(document))
-    return {name: plain[name] for name in plain if getattr(state, name) != defaults[name]}
+_converter: Final = Converter(omit_if_default=True, unstruct_collection_overrides={tuple: list})
 
 
 def cut(text: str) -> Cut:
