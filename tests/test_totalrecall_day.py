@@ -27,6 +27,7 @@ class Day:
     world: object
     west: int = field(factory=west_of_noon)
     known: str = ""
+    tickets: int = 0
 
     def __attrs_post_init__(self):
         self.world.environment["TZ"] = f"DAY{self.west}"
@@ -66,6 +67,10 @@ class Day:
 
     def learns(self, candidate):
         """`grove reflect` with one candidate; gives its id."""
+        self.tickets += 1
+        agent = self.world.agent()
+        agent.closes(f"bd-{self.tickets}")
+        agent.is_blocked()
         submission = json.dumps({"candidates": [candidate]})
         words = ("reflect", "--json", "--session-id", "session-1")
         done = self.world.grove(*words, stdin=submission)
@@ -89,13 +94,9 @@ class Day:
 
 @pytest.fixture
 def day(total_recall):
-    """A project with an empty memory, whose agent has closed a ticket and owes a reflection."""
-    day = Day(total_recall)
-    agent = total_recall.agent()
-    agent.starts()
-    agent.closes("bd-1")
-    agent.is_blocked()
-    return day
+    """A project with an empty memory, in which an agent works."""
+    total_recall.agent().starts()
+    return Day(total_recall)
 
 
 def heads(text):
