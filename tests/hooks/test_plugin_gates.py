@@ -1,5 +1,7 @@
 """Gates of plugins: asked in order before grove's own, and no fault of one holds or frees an agent."""
 
+import json
+
 import pytest
 
 HEAD = """
@@ -53,7 +55,6 @@ def agent(beads):
         "return GateAnswer(state={'big': 'x' * 300_000})",
         "return GateAnswer(state={'set': {1}})",
         "return GateAnswer(state=state, block=7)",
-        "import os; os._exit",
         "raise SystemExit(2)",
     ],
 )
@@ -63,7 +64,7 @@ def test_a_fault_lets_the_agent_go_and_the_next_gate_is_asked(agent, on_stop):
     agent.asks("do it")
     assert agent.is_blocked() == "hold on"
     agent.is_let_go()
-    assert "broken" in agent.world.log() or on_stop.endswith("_exit")
+    assert "broken" in agent.world.log()
 
 
 def test_gates_are_asked_in_their_order_and_grove_asks_last(agent):
@@ -88,8 +89,6 @@ def test_a_denied_close_is_none(agent):
     install(agent.world, "strict", before_tool='return GateAnswer(state=state, deny="not yet")')
     call = {"tool_name": "Bash", "tool_input": {"command": "bd close bd-1"}, "tool_use_id": "t1"}
     payload = {"session_id": "session-1", "cwd": str(agent.world.project), **call}
-    import json
-
     done = agent.world.grove("hook", "pre-tool-use", stdin=json.dumps(payload))
     assert done.json["hookSpecificOutput"]["permissionDecisionReason"] == "not yet"
     assert agent.world.session()["intents"] == []

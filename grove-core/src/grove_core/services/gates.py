@@ -27,6 +27,7 @@ _METHODS: Final = {
     HookEvent.STOP: "on_stop",
     HookEvent.SUBAGENT_STOP: "on_subagent_stop",
 }
+_FAILED: Final = object()
 _STOPS: Final = (HookEvent.STOP, HookEvent.SUBAGENT_STOP)
 
 
@@ -121,11 +122,14 @@ def _answer(
     event, call = told
     method = _METHODS[event]
     ask = partial(getattr(one.gate, method), call, state, project.now)
-    answer: object = project.plugins.call(one.source, method, ask, seconds=_SECONDS, default=None)
-    if answer is not None and not isinstance(answer, GateAnswer):
+    answer: object = project.plugins.call(
+        one.source, method, ask, seconds=_SECONDS, default=_FAILED
+    )
+    if isinstance(answer, GateAnswer):
+        return answer
+    if answer is not _FAILED:
         project.plugins.complain(one.source, f"{method} of {one.name}", "returned no GateAnswer")
-        return None
-    return answer
+    return None
 
 
 def _told(
