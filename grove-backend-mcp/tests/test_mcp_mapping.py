@@ -91,6 +91,13 @@ def test_everything_that_can_be_configured():
     assert tables_of(mapping) == tables
 
 
+def test_keys_of_earlier_versions_are_ignored():
+    tables = {"write": {**_WRITE, "text_matches": "^stored"}, "search": {**_SEARCH, "score": "x"}}
+    assert configured_mapping(tables, _TOOLS) == configured_mapping(
+        {"write": _WRITE, "search": _SEARCH}, _TOOLS
+    )
+
+
 _WRONG = [
     ({"wirte": _WRITE}, "no such operation; did you mean 'write'"),
     ({"write": {}}, "'tool'"),

@@ -300,11 +300,18 @@ def mapping_of(tables: Mapping[str, Any], profile: str | None = None) -> ServerM
     return mapping
 
 
+# Keys that earlier versions knew: what they told is seen without them.
+_IGNORED: Final = frozenset(
+    "json_absent score score_kind single_writer text_matches text_refuses".split()
+)
+
+
 def _operation(name: str, table: object, kind: Any) -> Any:  # noqa: ANN401 - one of ``KINDS``
     if kind is None:
         raise ValueError(f"{name}: no such operation{near(name, KINDS)}")
     if not isinstance(table, Mapping):
         raise ValueError(f"{name} must be a table")  # noqa: TRY004 - somebody's, not a programmer's
+    table = {key: value for key, value in table.items() if key not in _IGNORED}
     unknown = next((key for key in table if key not in fields_dict(kind)), None)
     if unknown is not None:
         raise ValueError(f"{name}: unknown key {unknown!r}{near(unknown, fields_dict(kind))}")
