@@ -117,7 +117,7 @@ def test_a_healthy_project_has_nothing_to_fix(healthy):
         "hooks running", "session state", "pending reflections",
         "grove's own directory", "project",
         "git", "primary backend", "personal backend", "event log",
-        "markdown learnings", "total recall",
+        "markdown learnings", "total recall", "review",
         "secrets", "outbox", "configuration", "crashes", "errors",
     }  # fmt: skip
     done = healthy.grove("doctor")

@@ -9,7 +9,7 @@ import pytest
 from terminal import on_terminal
 from world import listing
 
-from grove_core.hosts.claude_hooks import hook_groups
+from grove_core.hosts.claude_hooks import hook_groups, with_gates
 
 PLUGIN = Path(__file__).parents[2] / "plugin"
 PROGRAM = str(Path(sys.executable).with_name("grove"))
@@ -212,7 +212,8 @@ def test_who_agrees_to_everything_that_is_proposed_is_set_up(project):
         "Next: commit .grove, and start a session of the client here",
     ):
         assert word in shown, word
-    assert len(hooks_of(project.project / SETTINGS)) == 8
+    # All that grove has, and what the installed gate needs to see besides.
+    assert len(hooks_of(project.project / SETTINGS)) == 8 + 1
     assert "permissions" not in json.loads((project.project / SETTINGS).read_text())
     assert (project.project / ".grove" / "config.toml").exists()
     assert (project.grove_home / "program").read_text() == f"{PROGRAM}\n"
@@ -221,7 +222,7 @@ def test_who_agrees_to_everything_that_is_proposed_is_set_up(project):
 
 def test_every_event_has_a_hook_that_names_the_program_itself(world, local, shared):
     run(world, "--hooks")
-    expected = hook_groups(PROGRAM, ())
+    expected = with_gates(hook_groups(PROGRAM, ()), PROGRAM, (), ["grove:reviewer"])
     assert hooks_of(local) == expected
     assert (world.project / ".grove" / "config.toml").exists()
     (hook,) = hooks_of(local)["SessionStart"][0]["hooks"]
@@ -244,8 +245,11 @@ def test_every_event_has_a_hook_that_names_the_program_itself(world, local, shar
 @pytest.mark.parametrize(
     ("command", "conditions"),
     [
-        ("", ["Bash(*bd*)", "Bash(*bash*)", "Bash(sh *)"]),
-        ("bin/acme.sh close {id}", ["Bash(*acme*)", "Bash(*bd*)", "Bash(*sh*)"]),
+        ("", ["Bash(*bd*)", "Bash(*bash*)", "Bash(sh *)", "Bash(*reviewer*)"]),
+        (
+            "bin/acme.sh close {id}",
+            ["Bash(*acme*)", "Bash(*bd*)", "Bash(*sh*)", "Bash(*reviewer*)"],
+        ),
         ("make|just close TICKET={id}", None),
     ],
 )

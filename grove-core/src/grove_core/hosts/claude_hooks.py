@@ -112,15 +112,28 @@ def own_hook(hook: object) -> Sequence[str]:
     return ()
 
 
-def conditions_for(literals: Sequence[str]) -> tuple[str, ...]:
-    """Say for which shell commands a hook is worth starting."""
-    firsts = {literal.partition(" ")[0] for literal in literals}
-    # What looks for a word finds those that hold it as well.
-    words = sorted(one for one in firsts if not any(two != one and two in one for two in firsts))
+def conditions_for(literals: Sequence[str], of_gates: Sequence[str] = ()) -> tuple[str, ...]:
+    """Say for which shell commands a hook is worth starting; nothing where it is for any.
+
+    What gates of plugins look for comes on top: such a word is in few other commands.
+    """
+    words = _first_words(literals)
     shells = _SHELLS if len(words) + len(_SHELLS) <= MOST_CONDITIONS else (_ANY_SHELL,)
-    if not words or len(words) + len(shells) > MOST_CONDITIONS:
+    if not words or len(words) + len(shells) > MOST_CONDITIONS or "" in of_gates:
         return ()
-    return tuple(dict.fromkeys((*(f"{SHELL_TOOL}(*{word}*)" for word in words), *shells)))
+    added = [word for word in _first_words((*words, *of_gates)) if word not in words]
+    found = (*map(_condition, words), *shells, *map(_condition, added))
+    return tuple(dict.fromkeys(found))
+
+
+def _first_words(literals: Sequence[str]) -> list[str]:
+    """Take first words, without those that hold another: what looks for that finds them as well."""
+    firsts = {literal.partition(" ")[0] for literal in literals}
+    return sorted(one for one in firsts if not any(two != one and two in one for two in firsts))
+
+
+def _condition(word: str) -> str:
+    return f"{SHELL_TOOL}(*{word}*)"
 
 
 def hook_groups(program: str, conditions: Sequence[str]) -> dict[str, list[Group]]:

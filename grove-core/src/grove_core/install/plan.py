@@ -220,8 +220,8 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
         )
         return
     gates = _gates(plan.project)
-    words = [*_shell_words(plan.project), *literals_of(gates)]
-    groups = hook_groups(program, () if "" in words else conditions_for(words))
+    conditions = conditions_for(_shell_words(plan.project), sorted(literals_of(gates)))
+    groups = hook_groups(program, conditions)
     server = client.server_file(root)
     if options.server or client.has_own_server(files.read_text(server) or ""):
         groups = hook_groups_with_server(program)
