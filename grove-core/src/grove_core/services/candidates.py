@@ -119,7 +119,7 @@ def _limited(result: PipelineResult, most: int) -> PipelineResult:
     places = sorted(one.position + 1 for one in best)
     reason = (
         f"a reflection stores {most} (reflection.max_learnings): the ones that say most are"
-        f" {', '.join(map(str, places))}; send this one with the next reflection"
+        f" {', '.join(map(str, places))}; send others with the next reflection"
     )
     left = [
         reject(

@@ -360,10 +360,14 @@ class _Work:
             "rejected": [_refused(one) for one in self._result.rejected],
             "warnings": self._warnings,
         }
+        groups: dict[tuple[str, str], list[RejectedCandidate]] = {}
+        for one in self._result.rejected:
+            groups.setdefault((one.stage.value, one.rejection.reason), []).append(one)
         reasons = [
-            f"{one.position + 1}. refused ({one.stage.value}) {one.summary!r}:"
-            f" {one.rejection.reason}"
-            for one in self._result.rejected
+            f"{', '.join(str(one.position + 1) for one in same)}. refused ({stage})"
+            + (f" {same[0].summary!r}" if len(same) == 1 else "")
+            + f": {reason}"
+            for (stage, reason), same in groups.items()
         ]
         lines = [line for one in self._stored for line in _lines_of(one)]
         lines += [f"already stored {one.learning_id}" for one in self._result.repeated]
