@@ -69,6 +69,26 @@ def test_every_scope_in_the_clients_order(machine):
     assert sources == ["~/.claude.json, for this project", ".mcp.json", "~/.claude.json"]
 
 
+@pytest.mark.parametrize("form", ["wrapped", "bare"])
+def test_plugins_that_are_switched_on_bring_servers(machine, form):
+    folder = machine.base / "plugins" / "notes"
+    servers = {"mem": {"command": "${CLAUDE_PLUGIN_ROOT}/mem", "args": []}}
+    machine.write(folder / ".mcp.json", {"mcpServers": servers} if form == "wrapped" else servers)
+    installed = {"notes@market": [{"installPath": str(folder)}], "other@market": [{}], "odd@m": 7}
+    machine.write(machine.home / ".claude/plugins/installed_plugins.json", {"plugins": installed})
+    assert machine.names() == []
+    on = {"notes@market": True, "other@market": True, "odd@m": True}
+    machine.write(machine.home / ".claude/settings.json", {"enabledPlugins": on})
+    ((server,), problems) = machine.found()
+    assert (server.name, server.source, problems) == ("plugin:notes:mem", "the plugin notes", [])
+    assert server.command == f"{folder}/mem"
+    # A clone's settings switch nothing on; the user's own of the project may switch it off.
+    machine.write(
+        machine.root / ".claude/settings.local.json", {"enabledPlugins": {"notes@market": False}}
+    )
+    assert machine.names() == []
+
+
 @pytest.mark.parametrize(
     ("definition", "refused"),
     [

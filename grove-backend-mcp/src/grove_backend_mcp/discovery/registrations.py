@@ -20,6 +20,7 @@ _RULED: Final = (
     "what is registered is not used, since the client's settings say which servers are allowed:"
     " describe yours in [backends.mcp]"
 )
+_PLUGINS: Final = "enabledPlugins"
 _OFF: Final = ("disabledMcpServers", "disabledMcpjsonServers")
 _MEBIBYTE: Final = 1024 * 1024
 # The client's own record may be of many megabytes; a file in the project may be a stranger's.
@@ -46,11 +47,12 @@ def read_registrations(
         *_entries(reader.read(reader.root / ".mcp.json"), Origin.PROJECT, ".mcp.json"),
         *_entries(registry, Origin.USER, source),
     ]
+    user = reader.read(reader.directory / "settings.json")
+    own = reader.read(reader.root / ".claude" / "settings.local.json")
+    found += _of_plugins(reader, {**_table(user, _PLUGINS), **_table(own, _PLUGINS)})
     if found:
-        user = reader.read(reader.directory / "settings.json")
         if _is_ruled(reader, user, managed):
             return (), (_RULED,)
-        own = reader.read(reader.root / ".claude" / "settings.local.json")
         lists = (one[key] for one in (noted, user, own) for key in _OFF if key in one)
         off = [name for names in lists if isinstance(names, list) for name in names]
         why = "switched off in the client"
@@ -101,6 +103,24 @@ class _Reader:
     def _complain(self, path: Path, why: str) -> dict[str, Any]:
         self.problems.append(f"{self.shown(path)} was left out: {why}")
         return {}
+
+
+def _of_plugins(reader: _Reader, switched: Mapping[str, Any]) -> Iterator[ServerEntry]:
+    """Read what the client's plugins bring, as far as the user has switched them on."""
+    names = [name for name, is_on in switched.items() if is_on is True]
+    installed = (
+        reader.read(reader.directory / "plugins" / "installed_plugins.json") if names else {}
+    )
+    for name in names:
+        places = _table(installed, "plugins").get(name)
+        place = _table({"": places[-1]}, "") if isinstance(places, list) and places else {}
+        path, plugin = place.get("installPath"), name.partition("@")[0]
+        if isinstance(path, str):
+            document = reader.read(Path(path) / ".mcp.json")
+            servers = document if _SERVERS in document else {_SERVERS: document}
+            text = json.dumps(servers).replace("${CLAUDE_PLUGIN_ROOT}", json.dumps(path)[1:-1])
+            for entry in _entries(json.loads(text), Origin.USER, f"the plugin {plugin}"):
+                yield evolve(entry, name=f"plugin:{plugin}:{entry.name}")
 
 
 def _is_ruled(reader: _Reader, user: Mapping[str, Any], managed: Path | None) -> bool:
