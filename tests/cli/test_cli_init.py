@@ -157,6 +157,18 @@ def test_a_changed_rule_file_is_never_overwritten(world):
     assert written.read_text() == "mine\n"
 
 
+def test_rules_that_are_committed_go_only_with_what_is_shared(world):
+    subprocess.run(["git", "init", "-q", world.project], check=True)
+    run(world, "--rules")
+    rules = world.project / ".claude" / "rules" / "grove.md"
+    subprocess.run(["git", "add", rules], cwd=world.project, check=True)
+    out, _ = run(world, "--uninstall")
+    assert rules.exists()
+    assert "is the team's: --shared takes it out" in out
+    run(world, "--uninstall", "--shared")
+    assert not rules.exists()
+
+
 def test_an_uninstall_that_cannot_do_everything_does_nothing(world, local):
     run(world, "--hooks", "--rules")
     text = local.read_text()

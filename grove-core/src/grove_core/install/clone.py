@@ -46,6 +46,12 @@ def is_left_out(root: Path, name: str) -> bool:
     return find_top(root) is None or bool(run_git(root, _SECONDS, "check-ignore", "--", name))
 
 
+def is_committed(root: Path, path: Path) -> bool:
+    """Return whether git has a file, or will with the next commit."""
+    words = ("ls-files", "--", str(path))
+    return find_top(root) is not None and bool(run_git(root, _SECONDS, *words))
+
+
 def leave_out(root: Path, names: Sequence[str]) -> None:
     """Have git leave out in this clone what is a person's own; an uninstall lets that be."""
     top = find_top(root)

@@ -306,7 +306,10 @@ def plan_removal(project: Project, *, shared: bool) -> Plan:
         if text := _read_to_take_out(path, root):
             _plan_taking_out(plan, path, text, keep=path == team and not shared)
     rules = client.rules_file(root)
-    if (text := _read_to_take_out(rules, root)) == _RULES.read_text(encoding="utf-8"):
+    text = _read_to_take_out(rules, root)
+    if text and not shared and clone.is_committed(root, rules):
+        plan.notes.append(f"{rules.relative_to(root)} is the team's: --shared takes it out")
+    elif text == _RULES.read_text(encoding="utf-8"):
         plan.changes.append(FileChange(path=rules, before=text, after=None))
     elif text:
         plan.notes.append(f"{rules.relative_to(root)} was changed since: kept, delete it yourself")
