@@ -55,6 +55,14 @@ test-long: export GROVE_TESTS_LONG := 1
 test-long: setup real-tools ## The same with the numbers turned up, for a night.
 	$(PYTEST) $(or $(ONLY),tests/real)
 
+.PHONY: attack
+attack: setup ## Attack grove, and write what became of it into the page about security.
+	$(BIN)/python scripts/measure_attacks.py --write
+
+.PHONY: secrets
+secrets: setup ## Count how many of 204 planted secrets are found, and how many innocent lessons are taken for one.
+	$(BIN)/python -m pytest -q tests/attacks/test_secrets_measured.py
+
 # What cannot be had is named, and tests that need it are skipped by that name.
 .PHONY: real-tools
 real-tools: setup ## Get what the others use; minutes long the first time.

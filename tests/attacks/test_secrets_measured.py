@@ -1,14 +1,10 @@
 """How many of 204 planted secrets are found, and how many innocent lessons are taken for one."""
 
-import json
 from collections import Counter
-from pathlib import Path
 
-from planted import FORMS, KINDS, planted
+from planted import FORMS, innocent, planted
 
 from grove_core.reflection.secrets import find_secrets
-
-LESSONS = Path(__file__).parents[1] / "data/lessons"
 
 
 def measure(seed=0):
@@ -23,25 +19,6 @@ def measure(seed=0):
     return total, found, passed
 
 
-def false_alarms():
-    """The innocent lessons, and those of them in which a secret is found."""
-    texts = []
-    for file in ("test", "blind", "short", "authors"):
-        for line in (LESSONS / f"{file}.jsonl").read_text("utf-8").splitlines():
-            document = json.loads(line)
-            candidate = document.get("candidate", document)
-            texts.append("\n".join(one for one in candidate.values() if isinstance(one, str)))
-    return texts, [one for one in texts if find_secrets(one)]
-
-
-def table():
-    """The figures as rows of a table: what, how many, found."""
-    total, found, _ = measure()
-    rows = [(f"secrets: {kind}", total[kind], f"{found[kind]} found") for kind in KINDS]
-    texts, alarms = false_alarms()
-    return [*rows, ("innocent lessons", len(texts), f"{len(alarms)} taken for a secret")]
-
-
 def test_of_planted_secrets_97_in_100_are_found_and_tokens_all():
     for seed in range(2):
         total, found, passed = measure(seed)
@@ -51,5 +28,6 @@ def test_of_planted_secrets_97_in_100_are_found_and_tokens_all():
 
 
 def test_innocent_lessons_raise_few_false_alarms():
-    texts, alarms = false_alarms()
+    texts = innocent()
+    alarms = [one for one in texts if find_secrets(one)]
     assert len(alarms) <= 0.01 * len(texts), alarms

@@ -1,6 +1,7 @@
 """Secrets of many forms, made when they are asked for, so that none stands in a file."""
 
 import base64
+import json
 import random
 import re
 import string
@@ -37,6 +38,18 @@ def planted(seed=0):
         for form in FORMS[kind]:
             text = _encoded(form, made) if kind == "encoded" else made(form)
             yield kind, form, f"Found while mending shop/export.py:\n{text}\nwhich is how it works."
+
+
+def innocent():
+    """Lessons that hold no secret."""
+    folder = Path(__file__).parents[1] / "data/lessons"
+    texts = []
+    for file in ("test", "blind", "short", "authors"):
+        for line in (folder / f"{file}.jsonl").read_text("utf-8").splitlines():
+            document = json.loads(line)
+            candidate = document.get("candidate", document)
+            texts.append("\n".join(one for one in candidate.values() if isinstance(one, str)))
+    return texts
 
 
 def _random(chance, alphabet, length):
