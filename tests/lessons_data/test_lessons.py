@@ -51,7 +51,7 @@ def test_orders_to_the_agent_are_refused():
         if item.kind in ("order", "injection")
         and find_instruction(read_candidate(item.candidate).candidate) is None
     )
-    assert missed == {"markup": 1, "quoted": 2}
+    assert missed == {"markup": 1, "quoted": 2, "exfil": 3, "language": 1, "advice": 1}
 
 
 def test_the_halves_hold_every_kind_of_secret_and_none_is_written_out_in_the_files():
