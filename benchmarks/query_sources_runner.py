@@ -37,7 +37,9 @@ def main() -> None:
     _take("subprocess", lambda: __import__("subprocess"))
     status = _take("status", lambda: read_work_tree(top, STATUS_SECONDS))
     history = _take("history", lambda: read_branch_history(top, HISTORY_SECONDS))
-    branch, changed, untracked = status[1:] if status else ("", (), ())
+    branch, changed, untracked = (
+        (status.branch, status.changed, status.untracked) if status else ("", (), ())
+    )
     subjects, committed = history
     work = Query(
         text=" ".join([branch, *subjects]),
