@@ -134,3 +134,22 @@ def test_nothing_of_a_clone_leaves_its_quotation_in_any_output(hostile_clone):
     for shows in ("reflect --brief", "list --all", f"show {name}", "start"):
         assert CANARY in said[shows], shows
     assert said["reflect --brief"].startswith(NOTE)
+
+
+def test_a_learning_is_named_as_the_repositorys_until_it_is_used_here(world):
+    world.make_git()
+    world.initialise()
+    name = world.learning(
+        "cl_20300102_aaaaaa", "The exporter flushes before it closes", files="a.py"
+    )
+    foreign = "from the repository, not used here yet"
+    shown = {}
+    for number, words in enumerate([["ref", name], ["status"], ["status"]]):
+        if number == 2:  # changed by a colleague, or by somebody else
+            text = world.learnings_file.read_text()
+            world.learnings_file.write_text(text.replace("all there is", "nothing that there is"))
+        agent = world.agent(f"session-{number}")
+        agent.starts()
+        shown[number] = agent.asks("why does the exporter flush before it closes a.py")
+        agent.grove(*words)
+    assert [foreign in shown[number] for number in range(3)] == [True, False, True]

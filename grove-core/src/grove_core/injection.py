@@ -1,6 +1,6 @@
 """The text that hands learnings back to an agent: bounded, quoted, and with its origin."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -18,6 +18,7 @@ VIA_PROMPT: Final = "prompt"
 VIA_FILE: Final = "file"
 _SECONDS_A_DAY: Final = 86_400
 _MONTH_DAYS: Final = 60
+_FOREIGN: Final = "from the repository, not used here yet"
 _MOST_FILES: Final = 5
 
 
@@ -37,15 +38,16 @@ def render(
     max_chars: int,
     *,
     more: int = 0,
+    is_foreign: Callable[[Entry], bool] = lambda _: False,
 ) -> Injection:
-    """Write the text for some learnings, best first, within a budget."""
+    """Write the text for some learnings, best first, within a budget; name those of strangers."""
     head = f"{PREFACE}\n"
     closing = _closing(len(learnings) + more)
     budget = max_chars - len(head) - len(closing)
     blocks: list[str] = []
     shown: list[str] = []
     for learning in learnings:
-        block = _block(learning, now)
+        block = _block(learning, now, foreign=is_foreign(learning))
         if len(block) > budget:
             continue
         budget -= len(block)
@@ -62,12 +64,14 @@ def _closing(left: int) -> str:
     return f"\n{rest}If one of these helps, record it: `grove ref ID --how 'in a few words'`.\n"
 
 
-def _block(entry: Entry, now: datetime) -> str:
+def _block(entry: Entry, now: datetime, *, foreign: bool) -> str:
     learning = entry.fields()
     about = [entry.category, shown_name(entry.id), age_in_words(instant(entry.created), now)]
     about.append(f"confidence {entry.confidence}")
     if learning["ticket_id"]:
         about.append(f"from ticket {shown_name(learning['ticket_id'])}")
+    if foreign:
+        about.append(_FOREIGN)
     lines = [clean_line(learning["summary"], 200), learning["detail"].strip()]
     if learning["context_files"]:
         files = ", ".join(clean_line(path, 100) for path in learning["context_files"][:_MOST_FILES])

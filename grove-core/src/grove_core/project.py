@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
     from grove_core.memory.library import MemoryLibrary
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
-    from grove_core.model.learning import LearningStats
+    from grove_core.model.learning import Learning, LearningStats
     from grove_core.model.statistics import Statistics
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
     from grove_core.plugins.discovery import PluginProblem
     from grove_core.plugins.manager import Contribution, Plugins
+    from grove_core.retrieval.terms import Entry
     from grove_core.stats.cache import Numbers
     from grove_core.stats.decay import DecayRule
     from grove_core.storage.cache import Cache
@@ -316,11 +318,37 @@ class Project:
 
         path = self.paths.personal_events if personal else self.files.events_file
         append(path, events, __version__)
-        if back := _spoken_for(events) & self.hidden.keys():
+        spoken_for = _spoken_for(events)
+        if spoken_for and not personal:
+            found = (self.library.get(name) for name in sorted(spoken_for))
+            self.note_origin([one.hit.learning for one in found if one is not None])
+        if back := spoken_for & self.hidden.keys():
             from grove_core.storage.hidden import unhide
 
             unhide(self.paths.decay_file if personal else self.files.decay_file, back)
             self.hidden = {name: one for name, one in self.hidden.items() if name not in back}
+
+    def note_origin(self, learnings: "Iterable[Learning]") -> None:
+        """Note what was written or used on this machine; a fault costs a word, no more."""
+        from grove_core.storage import origins
+
+        with suppress(StorageError):
+            origins.note(self.files.origins_file, learnings)
+
+    def is_foreign(self, entry: "Entry") -> bool:
+        """Return whether a learning came with the repository and nobody has used it here."""
+        if entry.personal:
+            return False
+        from grove_core.storage.origins import digest_of
+
+        fields = entry.fields()
+        return digest_of(entry.id, fields["summary"], fields["detail"]) not in self._known_digests
+
+    @cached_property
+    def _known_digests(self) -> frozenset[str]:
+        from grove_core.storage.origins import known_digests
+
+        return known_digests(self.files.origins_file)
 
     @cached_property
     def hidden(self) -> "Mapping[str, Hidden]":

@@ -100,7 +100,7 @@ def recall(
     entries = [one.entry for one in choice.chosen]
     # Where nothing is known about the work, what else there is does not fit it.
     more = 0 if query.is_empty else choice.beyond
-    injection = render(entries, project.now, max_chars, more=more)
+    injection = render(entries, project.now, max_chars, more=more, is_foreign=project.is_foreign)
     by_id = {one.entry.id: one for one in choice.chosen}
     shown = [by_id[learning_id] for learning_id in injection.shown]
     learnings = [injected(project, one.entry, one.score.total, via) for one in shown]
@@ -145,7 +145,7 @@ def repeat(project: "Project", session: Session, max_chars: int) -> Injection:
     """Show again what a session was shown, after its context was compacted."""
     found = (project.finder.get(one.learning_id) for one in session.injected)
     active = [one for one in found if one and one.status == LearningStatus.ACTIVE.value]
-    return render(active, project.now, max_chars)
+    return render(active, project.now, max_chars, is_foreign=project.is_foreign)
 
 
 def remember(project: "Project", session: Session, shown: Recall) -> Injection:

@@ -63,6 +63,7 @@ def store_learning(project: Project, learning: Learning) -> Receipt:
     if receipt.note:
         project.diagnostics.log("warning", f"{learning.id}: {receipt.note}")
     _keep_copy(project, learning, receipt)
+    project.note_origin([learning])
     return receipt
 
 

@@ -164,6 +164,8 @@ class ProjectPaths(Value):
     events_file = _Under("state_directory", "events.jsonl")
     publication_file = _Under("state_directory", "published.jsonl")
     """What of the event log was published, and in which files."""
+    origins_file = _Under("state_directory", "origins")
+    """Which of its learnings were written or used on this machine."""
     decay_file = _Under("state_directory", "decayed.json")
     """What decay hides of the project's learnings on this machine."""
 
