@@ -149,7 +149,7 @@ def test_a_learning_is_named_as_the_repositorys_until_it_is_used_here(world):
             text = world.learnings_file.read_text()
             world.learnings_file.write_text(text.replace("all there is", "nothing that there is"))
         agent = world.agent(f"session-{number}")
-        agent.starts()
-        shown[number] = agent.asks("why does the exporter flush before it closes a.py")
+        shown[number] = agent.starts() + agent.asks("why does the exporter flush in a.py")
+        assert name in shown[number]
         agent.grove(*words)
     assert [foreign in shown[number] for number in range(3)] == [True, False, True]
