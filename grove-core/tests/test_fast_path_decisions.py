@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from grove_core.hooks.fast import _close_waits, _may_close
+from grove_core.hooks.fast import _may_close, has_nothing_to_do
 from grove_core.prefilter import Prefilter
 
 WORDS = ["bd", "tissue", "tk_close", "close-it", "completed"]
@@ -45,6 +45,10 @@ def encoded(document):
         for separators in ((",", ":"), None):
             text = json.dumps(document, ensure_ascii=ascii_only, separators=separators)
             yield text.encode("utf-8", "surrogatepass")
+
+
+def _close_waits(data):
+    return not has_nothing_to_do("post-tool-use-failure", data)
 
 
 def may_close(tool_input, **fields):
