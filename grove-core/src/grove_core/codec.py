@@ -24,6 +24,7 @@ Reader = Callable[[object], Any]
 _T = TypeVar("_T")
 
 _LONGEST_SHOWN: Final = 60
+_COULD_BE_SECRET: Final = 20
 
 
 def from_json(kind: type[_T], content: bytes | str) -> _T:
@@ -191,6 +192,8 @@ def _read(kind: type, document: Document) -> Any:  # noqa: ANN401 - an instance
 
 def shown(value: object) -> str:
     """A value as messages show it: short, and harmless on a terminal."""
+    if isinstance(value, str) and len(value) >= _COULD_BE_SECRET:
+        return f'{shown(value[:4])[:-1]}…" ({len(value)} characters)'
     text = json.dumps(value, default=str).replace("\x7f", "\\x7f")
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
