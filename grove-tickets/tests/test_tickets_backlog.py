@@ -5,6 +5,7 @@ import pytest
 from grove_core import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_tickets import backlog
 
+confirm = backlog.grove_close_matchers()[0].confirm
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 SUCCESS = ToolResult(succeeded=True, response={"stdout": "Updated task TASK-7\n"})
 FAILURE = ToolResult(succeeded=False, error="Exit code 1\nTask 99 not found.")
@@ -181,7 +182,7 @@ class TestConfirm:
         configure()
         write("TASK-7", *place)
         write("TASK-71", "To Do")
-        assert backlog.confirm(close(), result, make_context()) is answer
+        assert confirm(close(), result, make_context()) is answer
 
     @pytest.mark.parametrize(
         ("typed", "answer"),
@@ -201,7 +202,7 @@ class TestConfirm:
         configure()
         write("TASK-007", "Done")
         write("TASK-7.1", "To Do")
-        assert backlog.confirm(close(typed), SUCCESS, make_context()) is answer
+        assert confirm(close(typed), SUCCESS, make_context()) is answer
 
     def test_the_last_of_other_statuses_in_another_directory(
         self, project, configure, write, make_context
@@ -211,6 +212,6 @@ class TestConfirm:
         configure(statuses='["To Do", "Done", "Shipped"]', inside="sub")
         write("TASK-7", "Done", inside="sub")
         write("TASK-8", "Shipped", inside="sub")
-        assert backlog.confirm(close("7"), SUCCESS, make_context()) is YES
-        assert backlog.confirm(close("7", project / "sub"), SUCCESS, make_context()) is NO
-        assert backlog.confirm(close("8", project / "sub"), SUCCESS, make_context()) is YES
+        assert confirm(close("7"), SUCCESS, make_context()) is YES
+        assert confirm(close("7", project / "sub"), SUCCESS, make_context()) is NO
+        assert confirm(close("8", project / "sub"), SUCCESS, make_context()) is YES

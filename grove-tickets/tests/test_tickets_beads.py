@@ -7,6 +7,7 @@ import pytest
 from grove_core import Confirmation, Ticket, TicketClose, ToolResult
 from grove_tickets import beads
 
+confirm = beads.grove_close_matchers()[0].confirm
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 FAILURE = ToolResult(succeeded=False, error="Exit code 1")
 
@@ -18,11 +19,6 @@ def success(stdout="", stderr=""):
 def close(ticket_id="bd-1", directory=None):
     directory = None if directory is None else str(directory)
     return TicketClose(system="beads", ticket_id=ticket_id, directory=directory)
-
-
-def change(ticket_id, value, field="status"):
-    extra = {"field": field, "new_value": value}
-    return {"kind": "field_change", "issue_id": ticket_id, "extra": extra}
 
 
 def make_store(parent, *names):
@@ -102,9 +98,6 @@ class TestDetection:
         git("worktree", "add", "-q", tree)
         (tree / "below").mkdir()
         assert marker(make_context(tree / "below")) == str(main)
-        for name in ("x.backup.db", "vc.db"):
-            (tree / ".beads" / name).write_text("")
-        assert marker(make_context(tree)) == str(main)
         (tree / ".beads" / "embeddeddolt").mkdir()
         assert marker(make_context(tree)) == str(tree / ".beads")
         target = make_store(tmp_path / "other", "beads.db")
@@ -150,10 +143,10 @@ class TestConfirmFromOutput:
     )
     def test_json(self, value, make_context):
         for text in (json.dumps(value), f"note\n{json.dumps(value, indent=2)}\n[not json\n"):
-            assert beads.confirm(close(), success(text), make_context()) is YES
-            assert beads.confirm(close("bd-2"), success(text), make_context()) is UNKNOWN
+            assert confirm(close(), success(text), make_context()) is YES
+            assert confirm(close("bd-2"), success(text), make_context()) is UNKNOWN
             is_open = success(text.replace("closed", "open"))
-            assert beads.confirm(close(), is_open, make_context()) is UNKNOWN
+            assert confirm(close(), is_open, make_context()) is UNKNOWN
 
     @pytest.mark.parametrize(
         ("response", "answer"),
@@ -169,36 +162,27 @@ class TestConfirmFromOutput:
     )
     def test_of_a_server(self, response, answer, make_context):
         result = ToolResult(succeeded=True, response=response)
-        assert beads.confirm(close(), result, make_context()) is answer
+        assert confirm(close(), result, make_context()) is answer
 
 
 class TestConfirmFromFiles:
-    @pytest.mark.parametrize("result", [success(), FAILURE, None])
-    def test_the_last_change_in_the_log_counts(self, result, store, write_jsonl, make_context):
-        log = store / "interactions.jsonl"
-        torn = [change("bd-1", "in_progress"), "torn {", change("bd-1", "closed")]
-        write_jsonl(log, [*torn, change("bd-1", "x", "title")])
-        assert beads.confirm(close(), result, make_context()) is YES
-        assert beads.confirm(close("1"), result, make_context()) is YES
-        write_jsonl(log, [change("bd-1", "open"), change("bd-2", "closed")])
-        expected = NO if result is FAILURE else UNKNOWN
-        assert beads.confirm(close(), result, make_context()) is expected
-
     @pytest.mark.parametrize("name", ["issues.jsonl", "beads.jsonl"])
+    @pytest.mark.parametrize("result", [success(), FAILURE, None])
     def test_an_export_proves_a_close_and_nothing_else(
-        self, name, store, write_jsonl, make_context
+        self, result, name, store, write_jsonl, make_context
     ):
-        write_jsonl(store / name, [{"id": "bd-1", "status": "open"}])
-        assert beads.confirm(close(), success(), make_context()) is UNKNOWN
-        write_jsonl(store / name, [{"id": "bd-1", "status": "closed"}])
-        assert beads.confirm(close(), success(), make_context()) is YES
+        expected = NO if result is FAILURE else UNKNOWN
+        for status, answer in (("open", expected), ("closed", YES), ("open", expected)):
+            write_jsonl(store / name, ["torn {", {"id": "bd-1", "status": status}])
+            assert confirm(close(), result, make_context()) is answer
+            assert confirm(close("1"), result, make_context()) is answer
 
     def test_the_store_of_another_directory(self, store, project, write_jsonl, make_context):
         other = make_store(project / "other", "beads.db")
         write_jsonl(other / "issues.jsonl", [{"id": "bd-1", "status": "closed"}])
         context = make_context(BEADS_DIR=str(store))
-        assert beads.confirm(close(directory=other.parent), success(), context) is YES
-        assert beads.confirm(close(), success(), context) is UNKNOWN
+        assert confirm(close(directory=other.parent), success(), context) is YES
+        assert confirm(close(), success(), context) is UNKNOWN
 
 
 READ = "list --json --readonly"
@@ -220,14 +204,14 @@ class TestConfirmByAsking:
     )
     def test_answers(self, answer, confirmation, store, install, make_context):
         context = make_context(PATH=install("bd", f"echo '{answer}'"))
-        assert beads.confirm(close(), success(), context) is confirmation
+        assert confirm(close(), success(), context) is confirmation
 
-    def test_what_it_says_comes_before_a_log_that_knows_no_reopening(
+    def test_what_it_says_comes_before_an_export_that_lags(
         self, store, write_jsonl, install, make_context
     ):
-        write_jsonl(store / "interactions.jsonl", [change("bd-1", "closed")])
+        write_jsonl(store / "issues.jsonl", [{"id": "bd-1", "status": "closed"}])
         path = install("bd", """echo '[{"id": "bd-1", "status": "open"}]'""")
-        assert beads.confirm(close(), None, make_context(PATH=path)) is NO
+        assert confirm(close(), None, make_context(PATH=path)) is NO
 
     def test_how_it_is_asked(self, store, project, install, make_context):
         sub = project / "sub"
@@ -236,7 +220,7 @@ class TestConfirmByAsking:
         path = install("bd", f'echo "$PWD" "$@" {daemon} > "$HOME/asked"; exit 1')
         context = make_context(PATH=path, HOME=str(project))
         # An id that looks like a flag is handed on as a value.
-        assert beads.confirm(close("--db=x", sub), success(), context) is UNKNOWN
+        assert confirm(close("--db=x", sub), success(), context) is UNKNOWN
         assert (project / "asked").read_text() == f"{sub} {READ} --all --id=--db=x 1 false 0\n"
 
     @pytest.mark.parametrize(
@@ -244,8 +228,8 @@ class TestConfirmByAsking:
     )
     def test_failures(self, script, store, install, make_context):
         context = make_context(PATH=install("bd", script))
-        assert beads.confirm(close(), success(), context) is UNKNOWN
-        assert beads.confirm(close(), FAILURE, context) is NO
+        assert confirm(close(), success(), context) is UNKNOWN
+        assert confirm(close(), FAILURE, context) is NO
 
     @pytest.mark.parametrize(
         ("metadata", "host", "is_asked"),
@@ -270,13 +254,13 @@ class TestConfirmByAsking:
         (store / "metadata.json").write_text(metadata)
         path = install("bd", NOTE)
         context = make_context(PATH=path, HOME=str(store), BEADS_DOLT_SERVER_HOST=host)
-        assert beads.confirm(close(), success(), context) is UNKNOWN
+        assert confirm(close(), success(), context) is UNKNOWN
         assert beads.current_ticket(context) is None
         assert (store / "asked").exists() == is_asked
 
     def test_without_a_store_nothing_is_asked(self, install, project, make_context):
         context = make_context(PATH=install("bd", NOTE), HOME=str(project))
-        assert beads.confirm(close(), success(), context) is UNKNOWN
+        assert confirm(close(), success(), context) is UNKNOWN
         assert beads.current_ticket(context) is None
         assert not (project / "asked").exists()
 

@@ -5,6 +5,8 @@ import pytest
 from grove_core import Confirmation, EnabledWhen, Ticket, TicketClose, ToolResult
 from grove_tickets import github, gitlab
 
+confirm = github.grove_close_matchers()[0].confirm
+current_ticket = github.grove_ticket_probes()[0].current_ticket
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 
 
@@ -14,15 +16,15 @@ def printed(text):
 
 @pytest.mark.parametrize("system", [github, gitlab])
 def test_found_in_every_repository_but_off_unless_enabled(system, on_branch, project, make_context):
-    assert system.detect(make_context()) is None
-    assert system.current_ticket(make_context()) is None
+    (probe,) = system.grove_ticket_probes()
+    assert probe.detect(make_context()) is None
+    assert probe.current_ticket(make_context()) is None
     on_branch("12-slow")
     (project / "sub").mkdir()
-    assert system.detect(make_context(project / "sub")).marker == str(project / ".git")
-    (probe,) = system.grove_ticket_probes()
+    assert probe.detect(make_context(project / "sub")).marker == str(project / ".git")
     assert probe.enabled_when is EnabledWhen.OVERRIDDEN
     ticket = Ticket(ticket_id="#12", source=system.SYSTEM)
-    assert system.current_ticket(make_context()) == ticket
+    assert probe.current_ticket(make_context()) == ticket
 
 
 @pytest.mark.parametrize(
@@ -53,12 +55,12 @@ def test_found_in_every_repository_but_off_unless_enabled(system, on_branch, pro
 def test_the_issue_is_named_by_the_branch(branch, number, on_branch, make_context):
     on_branch(branch)
     expected = None if number is None else Ticket(ticket_id=f"#{number}", source="github")
-    assert github.current_ticket(make_context()) == expected
+    assert current_ticket(make_context()) == expected
 
 
 def test_no_branch_no_ticket(repository, git, make_context):
     git("checkout", "-q", "--detach")
-    assert github.current_ticket(make_context()) is None
+    assert current_ticket(make_context()) is None
 
 
 class TestCommit:
@@ -66,7 +68,7 @@ class TestCommit:
 
     def confirm(self, context, text="", ticket_id="#12"):
         close = TicketClose(system="github", ticket_id=ticket_id, certain=False)
-        return github.confirm(close, None if text is None else printed(text), context)
+        return confirm(close, None if text is None else printed(text), context)
 
     def test_on_the_usual_default_branch(self, repository, make_context):
         assert self.confirm(make_context(), "[main 1a2b3c4] Fixes #12") is YES
@@ -101,16 +103,10 @@ class TestCommit:
         assert self.confirm(make_context(tmp_path / "tree")) is NO
         assert self.confirm(make_context()) is UNKNOWN
 
-    def test_the_text_of_a_pull_request_never_counts(self, repository, make_context):
-        text = "Creating pull request\nhttps://github.com/o/r/pull/30\n"
-        assert self.confirm(make_context(), text) is NO
-        offered = "remote:      https://github.com/o/r/pull/new/12-parser"
-        assert self.confirm(make_context(), offered) is UNKNOWN
-
     def test_when_the_commit_failed_or_there_is_no_repository(self, make_context):
         close = TicketClose(system="github", ticket_id="#12", certain=False)
         failed = ToolResult(succeeded=False, error="Exit code 1\nhook refused")
-        assert github.confirm(close, failed, make_context()) is NO
+        assert confirm(close, failed, make_context()) is NO
         assert self.confirm(make_context()) is NO
 
 
@@ -118,4 +114,4 @@ def test_a_failed_call_closes_what_it_says(make_context):
     failed = ToolResult(succeeded=False, error="Exit code 1\n✓ Closed issue o/r#12 (Parser)")
     for number, answer in ((12, YES), (13, NO)):
         close = TicketClose(system="github", ticket_id=f"#{number}")
-        assert github.confirm(close, failed, make_context()) is answer
+        assert confirm(close, failed, make_context()) is answer

@@ -8,6 +8,7 @@ from grove_core import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_tickets import taskmaster
 from grove_tickets.states import CancelledSettings
 
+confirm = taskmaster.grove_close_matchers()[0].confirm
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 # An unknown id is told of below such a box, too.
 SUCCESS = ToolResult(succeeded=True, response={"stdout": "Successfully updated 0 tasks\n"})
@@ -108,7 +109,7 @@ class TestConfirm:
     )
     def test_the_list_decides(self, status, answer, result, write, make_context):
         write(tagged(master=tasks_of(status, "in-progress")))
-        assert taskmaster.confirm(close(), result, make_context()) is answer
+        assert confirm(close(), result, make_context()) is answer
 
     def test_what_is_cancelled_counts_where_the_settings_say_so(self, write, make_context):
         write(tagged(master=tasks_of("cancelled")))
@@ -117,7 +118,7 @@ class TestConfirm:
         counting = make_context(settings=CancelledSettings(cancelled_counts=True))
         assert taskmaster.closes(call, make_context(settings=CancelledSettings())) == ()
         assert [one.ticket_id for one in taskmaster.closes(call, counting)] == ["1"]
-        assert taskmaster.confirm(close(), SUCCESS, counting) is YES
+        assert confirm(close(), SUCCESS, counting) is YES
 
     @pytest.mark.parametrize("kind", [int, str])
     @pytest.mark.parametrize(
@@ -127,22 +128,22 @@ class TestConfirm:
     def test_subtasks(self, kind, typed, answer, write, make_context):
         tasks = tasks_of("pending", "done", subtasks=("done", "pending"), kind=kind)
         write(tagged(master=tasks))
-        assert taskmaster.confirm(close(typed), SUCCESS, make_context()) is answer
+        assert confirm(close(typed), SUCCESS, make_context()) is answer
 
     def test_the_tag_that_is_current_or_that_the_server_names(self, write, make_context):
         write(tagged(master=tasks_of("done"), x=tasks_of("pending"), y=tasks_of("done")))
-        assert taskmaster.confirm(close(), SUCCESS, make_context()) is YES
+        assert confirm(close(), SUCCESS, make_context()) is YES
         write({"currentTag": "x"}, STATE)
-        assert taskmaster.confirm(close(), SUCCESS, make_context()) is NO
+        assert confirm(close(), SUCCESS, make_context()) is NO
         change = {"taskId": "1", "oldStatus": "pending", "newStatus": "done"}
         text = json.dumps({"data": {"tasks": [change]}, "tag": "y"}, indent=2)
         result = ToolResult(succeeded=True, response=[{"type": "text", "text": text}])
-        assert taskmaster.confirm(close(), result, make_context()) is YES
+        assert confirm(close(), result, make_context()) is YES
 
     def test_a_list_without_tags_in_its_old_place(self, write, make_context):
         write({"tasks": tasks_of("done", "pending")}, "tasks/tasks.json")
-        assert taskmaster.confirm(close("1"), SUCCESS, make_context()) is YES
-        assert taskmaster.confirm(close("2"), SUCCESS, make_context()) is NO
+        assert confirm(close("1"), SUCCESS, make_context()) is YES
+        assert confirm(close("2"), SUCCESS, make_context()) is NO
 
     @pytest.mark.parametrize(
         ("task_id", "status", "answer"),
@@ -152,12 +153,12 @@ class TestConfirm:
         change = {"taskId": task_id, "oldStatus": "x", "newStatus": status}
         text = json.dumps({"success": True, "updatedTasks": [change]}, indent=1)
         result = ToolResult(succeeded=True, response={"stdout": text})
-        assert taskmaster.confirm(close("H-1"), result, make_context()) is answer
+        assert confirm(close("H-1"), result, make_context()) is answer
 
     def test_another_directory(self, project, write, make_context):
         write(tagged(master=tasks_of("pending")))
         write(tagged(master=tasks_of("done")), "sub/.taskmaster/tasks/tasks.json")
         (project / "sub" / "deep").mkdir()
         inner = close("1", project / "sub" / "deep")
-        assert taskmaster.confirm(inner, SUCCESS, make_context()) is YES
-        assert taskmaster.confirm(close("1"), SUCCESS, make_context()) is NO
+        assert confirm(inner, SUCCESS, make_context()) is YES
+        assert confirm(close("1"), SUCCESS, make_context()) is NO

@@ -7,6 +7,7 @@ import pytest
 from grove_core import Confirmation, EnabledWhen, Ticket, TicketClose, ToolResult
 from grove_tickets import taskwarrior
 
+confirm = taskwarrior.grove_close_matchers()[0].confirm
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 
 
@@ -105,5 +106,5 @@ class TestAsking:
     def test_a_uuid_stays_the_same(self, ticket_id, status, answer, fake_task, make_context):
         path = fake_task(f"""echo '[{{"id":0,"status":"{status}"}}]'""")
         context = make_context(PATH=path)
-        assert taskwarrior.confirm(close(ticket_id), printed(""), context) is answer
-        assert taskwarrior.confirm(close("12"), printed(""), context) is UNKNOWN
+        assert confirm(close(ticket_id), printed(""), context) is answer
+        assert confirm(close("12"), printed(""), context) is UNKNOWN

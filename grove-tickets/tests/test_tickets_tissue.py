@@ -6,6 +6,7 @@ from grove_core import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_tickets import tissue
 from grove_tickets.states import CancelledSettings
 
+confirm = tissue.grove_close_matchers()[0].confirm
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 SUCCESS = ToolResult(succeeded=True, response={"stdout": "acme-1", "stderr": ""})
 FAILURE = ToolResult(succeeded=False, error="Exit code 1\nissue not found")
@@ -102,7 +103,7 @@ class TestConfirm:
     )
     def test_the_store_decides(self, status, answer, result, make_context, write):
         write(issue("acme-1", "open"), issue("acme-1", status, "01B"), issue("acme-12", "open"))
-        assert tissue.confirm(close(), result, make_context()) is answer
+        assert confirm(close(), result, make_context()) is answer
 
     def test_a_duplicate_counts_where_the_settings_say_so(self, make_context, write):
         write(issue("acme-1", "duplicate"))
@@ -110,15 +111,15 @@ class TestConfirm:
         counting = make_context(settings=CancelledSettings(cancelled_counts=True))
         assert not tissue.closes(call, make_context())
         assert [one.ticket_id for one in tissue.closes(call, counting)] == ["acme-1"]
-        assert tissue.confirm(close(), SUCCESS, counting) is YES
+        assert confirm(close(), SUCCESS, counting) is YES
 
     def test_a_revision_beats_the_order_of_lines(self, make_context, write):
         write(issue("acme-1", "closed", "01C"), issue("acme-1", "open", "01B"))
-        assert tissue.confirm(close(), SUCCESS, make_context()) is YES
+        assert confirm(close(), SUCCESS, make_context()) is YES
 
     def test_a_tie_is_decided_by_time(self, make_context, write):
         write(issue("acme-1", "closed", updated_at=2), issue("acme-1", "open", updated_at=1))
-        assert tissue.confirm(close(), SUCCESS, make_context()) is YES
+        assert confirm(close(), SUCCESS, make_context()) is YES
 
     @pytest.mark.parametrize(
         ("typed", "answer"),
@@ -134,21 +135,21 @@ class TestConfirm:
     )
     def test_how_ids_may_be_typed(self, typed, answer, make_context, write):
         write(issue("acme-k3x9", "closed"), issue("acme-b2", "open"))
-        assert tissue.confirm(close(typed), SUCCESS, make_context()) is answer
+        assert confirm(close(typed), SUCCESS, make_context()) is answer
 
     def test_another_directory(self, project, make_context, write):
         write(issue("acme-1", "open"))
         write(issue("acme-1", "closed"), directory=project / "sub")
         context = make_context()
-        assert tissue.confirm(close(directory=project / "sub" / "deep"), SUCCESS, context) is YES
-        assert tissue.confirm(close(), SUCCESS, context) is NO
+        assert confirm(close(directory=project / "sub" / "deep"), SUCCESS, context) is YES
+        assert confirm(close(), SUCCESS, context) is NO
 
     def test_a_named_store_below_which_the_tool_found_another(self, project, make_context, write):
         write(issue("acme-1", "closed"))
         context = make_context()
-        assert tissue.confirm(close(directory="/nowhere"), SUCCESS, context) is YES
+        assert confirm(close(directory="/nowhere"), SUCCESS, context) is YES
 
     def test_the_variable(self, project, tmp_path, make_context, write):
         write(issue("acme-1", "closed"), directory=tmp_path / "other")
         context = make_context(TISSUE_STORE=str(tmp_path / "other" / ".tissue"))
-        assert tissue.confirm(close(), None, context) is YES
+        assert confirm(close(), None, context) is YES

@@ -7,6 +7,7 @@ import pytest
 from grove_core import Confirmation, Ticket, TicketClose, ToolResult
 from grove_tickets import tk
 
+confirm = tk.grove_close_matchers()[0].confirm
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 SUCCESS = ToolResult(succeeded=True, response={"stdout": "Updated nw-5c46 -> closed\n"})
 FAILURE = ToolResult(succeeded=False, error="Exit code 1\nError: ticket 'x' not found")
@@ -110,7 +111,7 @@ class TestConfirm:
     )
     def test_the_file_decides(self, status, answer, result, make_context, write):
         write("nw-5c46", status, "@ada")
-        assert tk.confirm(close(), result, make_context()) is answer
+        assert confirm(close(), result, make_context()) is answer
 
     @pytest.mark.parametrize(
         ("typed", "answer"),
@@ -119,20 +120,20 @@ class TestConfirm:
     def test_parts_of_an_id(self, typed, answer, make_context, write):
         write("nw-5c46", "closed")
         write("nw-7777", "open")
-        assert tk.confirm(close(typed), SUCCESS, make_context()) is answer
+        assert confirm(close(typed), SUCCESS, make_context()) is answer
 
     def test_an_exact_id_beats_one_that_holds_it(self, make_context, write):
         write("nw-1", "closed")
         write("nw-12", "open")
-        assert tk.confirm(close("nw-1"), SUCCESS, make_context()) is YES
+        assert confirm(close("nw-1"), SUCCESS, make_context()) is YES
 
     def test_another_directory(self, project, make_context, write):
         write("nw-1", "open")
         write("nw-1", "closed", directory=project / "sub" / ".tickets")
-        assert tk.confirm(close("nw-1", project / "sub"), SUCCESS, make_context()) is YES
-        assert tk.confirm(close("nw-1"), SUCCESS, make_context()) is NO
+        assert confirm(close("nw-1", project / "sub"), SUCCESS, make_context()) is YES
+        assert confirm(close("nw-1"), SUCCESS, make_context()) is NO
 
     def test_the_variable(self, tmp_path, make_context, write):
         write("nw-1", "closed", directory=tmp_path / "other")
         context = make_context(TICKETS_DIR=str(tmp_path / "other"))
-        assert tk.confirm(close("nw-1"), SUCCESS, context) is YES
+        assert confirm(close("nw-1"), SUCCESS, context) is YES

@@ -7,6 +7,9 @@ from grove_core import Confirmation, EnabledWhen, Ticket, TicketClose, ToolResul
 from grove_tickets import jira, linear
 from grove_tickets.states import DoneSettings
 
+confirm_linear = linear.grove_close_matchers()[0].confirm
+confirm_jira = jira.grove_close_matchers()[0].confirm
+
 
 def test_jira_is_off_unless_enabled_and_found_by_its_configuration(project, tmp_path, make_context):
     (probe,) = jira.grove_ticket_probes()
@@ -71,11 +74,11 @@ def test_an_issue_that_moved_is_closed_where_the_state_counts_as_done(make_conte
     moved = ToolResult(succeeded=True, response='✓ Issue transitioned to state "Shipped"')
     close = TicketClose(system="jira", ticket_id="A-1")
     context = evolve(make_context(), settings=DoneSettings(done=("Shipped",)))
-    assert jira.confirm(close, moved, context) is Confirmation.YES
-    assert jira.confirm(close, moved, make_context()) is Confirmation.NO
+    assert confirm_jira(close, moved, context) is Confirmation.YES
+    assert confirm_jira(close, moved, make_context()) is Confirmation.NO
 
 
 def test_after_a_reopening_the_issue_is_not_closed(make_context):
     reopening = TicketClose(system="linear", ticket_id="ENG-1", reopens=True)
     updated = ToolResult(succeeded=True, response={"stdout": "✓ Updated issue ENG-1: Parser\n"})
-    assert linear.confirm(reopening, updated, make_context()) is Confirmation.NO
+    assert confirm_linear(reopening, updated, make_context()) is Confirmation.NO

@@ -214,12 +214,8 @@ class World:
 
     def close_ticket(self, ticket_id):
         """The line that beads leaves when a ticket is closed."""
-        entry = {
-            "kind": "field_change",
-            "issue_id": ticket_id,
-            "extra": {"field": "status", "new_value": "closed"},
-        }
-        with (self.project / ".beads" / "interactions.jsonl").open("a") as file:
+        entry = {"id": ticket_id, "status": "closed"}
+        with (self.project / ".beads" / "issues.jsonl").open("a") as file:
             file.write(json.dumps(entry) + "\n")
 
     def install_bd(self, status):

@@ -30,10 +30,8 @@ def owed(world, session_id="session-1"):
 
 def set_status(world, ticket_id, status):
     """The line that beads leaves when the status of a ticket changes."""
-    extra = {"field": "status", "new_value": status}
-    entry = {"kind": "field_change", "issue_id": ticket_id, "extra": extra}
-    with (world.project / ".beads" / "interactions.jsonl").open("a") as file:
-        file.write(json.dumps(entry) + "\n")
+    with (world.project / ".beads" / "issues.jsonl").open("a") as file:
+        file.write(json.dumps({"id": ticket_id, "status": status}) + "\n")
 
 
 def install_bd(world, ticket_id, status):

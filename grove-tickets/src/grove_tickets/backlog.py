@@ -2,21 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grove_core import (
     CloseMatcher,
-    Confirmation,
     Detection,
     ProjectContext,
     Ticket,
     TicketClose,
     TicketProbe,
     ToolCall,
-    ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import is_known, parse, valued_flags
+from grove_tickets.arguments import known, take_apart
 from grove_tickets.calls import (
     close_of,
     matchers,
@@ -26,12 +24,8 @@ from grove_tickets.calls import (
     tool_of,
 )
 from grove_tickets.frontmatter import documents, read_document, read_fields
-from grove_tickets.outputs import confirmation, says_error
 from grove_tickets.places import detected, files_in, find_upwards, is_directory
 from grove_tickets.records import list_field, text_field, ticket_of
-
-if TYPE_CHECKING:
-    from grove_tickets.shell import Command
 
 grove_api = 2
 SYSTEM = "backlog"
@@ -41,8 +35,10 @@ _CONFIGS = (
     _ROOT_CONFIG,
     *(f"{name}/config.{ending}" for name in _DIRECTORIES for ending in ("yml", "yaml")),
 )
-_STARTED = "inprogress"
-_DONE = "done"
+_EDITS = ("task edit", "tasks edit")
+_OWN = ("config.yml", "tasks", "drafts", "completed", "archive", "milestones")
+_Edit = tuple[str, str, str | None]
+"""A task, the status that it gets, and the directory that is meant."""
 _START = "<!-- SECTION:DESCRIPTION:BEGIN -->"
 _END = "<!-- SECTION:DESCRIPTION:END -->"
 
@@ -56,16 +52,7 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             detect=detect,
             current_ticket=current_ticket,
             # Not `backlog` whole: a project may have a directory of that name for its own work.
-            paths=(
-                _ROOT_CONFIG,
-                ".backlog",
-                "backlog/config.yml",
-                "backlog/tasks",
-                "backlog/drafts",
-                "backlog/completed",
-                "backlog/archive",
-                "backlog/milestones",
-            ),
+            paths=(_ROOT_CONFIG, ".backlog", *(f"backlog/{name}" for name in _OWN)),
         )
     ]
 
@@ -73,8 +60,8 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise closes of Backlog.md's tasks."""
-    commands = ("backlog task edit", "backlog tasks edit")
-    return matchers(SYSTEM, closes, confirm, commands=commands, tools=("id status",))
+    commands = [f"backlog {edit}" for edit in _EDITS]
+    return matchers(SYSTEM, closes, stored=_is_closed, commands=commands, tools=("id status",))
 
 
 def detect(context: ProjectContext) -> Detection | None:
@@ -85,20 +72,19 @@ def detect(context: ProjectContext) -> Detection | None:
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which task is in progress: the one that was updated last, if there are several."""
     project = _find_project(context.cwd, context.environment)
-    started = [
-        {
-            **document.fields,
-            "description": document.body.partition(_START)[2].partition(_END)[0].strip(),
-        }
-        for _, document in ([] if project is None else documents(project[1] / "tasks", "progress"))
-        if _plain(text_field(document.fields, "status")) == _STARTED
-    ]
+    found = () if project is None else documents(project[1] / "tasks", "progress")
+    started = [one for _, one in found if _plain(text_field(one.fields, "status")) == "inprogress"]
     task = max(
         started,
-        key=lambda one: text_field(one, "updated_date") or text_field(one, "created_date"),
+        key=lambda one: (
+            text_field(one.fields, "updated_date") or text_field(one.fields, "created_date")
+        ),
         default=None,
     )
-    return ticket_of(task, SYSTEM)
+    if task is None:
+        return None
+    description = task.body.partition(_START)[2].partition(_END)[0].strip()
+    return ticket_of({**task.fields, "description": description}, SYSTEM)
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
@@ -107,58 +93,31 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     found = []
     for ticket_id, status, directory in changed(call, context):
         project = _find_project(Path(directory or context.cwd), context.environment)
-        done = _DONE if project is None else _done_status(project[0])
-        reopens = _plain(status) != done
+        reopens = _plain(status) != _done_status({} if project is None else project[0])
         found.append(close_of(SYSTEM, ticket_id, directory, reopens=reopens))
     return found
 
 
-def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell from the task's file whether it is closed."""
-    return confirmation(
-        result,
-        lambda: _is_closed(close, context),
-        lambda: False if result is not None and says_error(result) else None,
-    )
-
-
-def _changed_by_shell(
-    call: ToolCall, context: ProjectContext
-) -> Iterator[tuple[str, str, str | None]]:
-    """Return the tasks whose status a command sets, the status, and the directory that is meant."""
+def _changed_by_shell(call: ToolCall, context: ProjectContext) -> Iterator[_Edit]:
+    """Read ``task edit ID… --status STATUS``, flags and ids in any order."""
     for command in shell_commands(call, "backlog", "backlog.md"):
-        ids, status = _edited(command)
-        if status and is_known(status):
-            base = str(_start(Path(command.directory), command.environment))
-            directory = store_directory(call, base, None, context.environment)
-            for ticket_id in ids:
+        name, arguments = take_apart("backlog", command.words[1:], {"task", "tasks"})
+        status = known(arguments.value("-s", "--status") or "")
+        # The tool takes what stands behind `-s` as it is: `-s=Done` would be the status `=Done`.
+        glued = any(word.startswith("-s=") for word in command.words)
+        if name not in _EDITS or status is None or glued or arguments.has("-h", "--help"):
+            continue
+        base = str(_start(Path(command.directory), command.environment))
+        directory = store_directory(call, base, None, context.environment)
+        for ticket_id in arguments.positionals:
+            if ticket_id and "," not in ticket_id:
                 yield ticket_id, status, directory
 
 
-def _edited(command: "Command") -> tuple[Sequence[str], str | None]:
-    """Read ``task edit ID… --status STATUS``, flags and ids in any order."""
-    match command.words[1:]:
-        case ("task" | "tasks", *rest):
-            group = parse(rest, (), interspersed=False)
-        case _:
-            return (), None
-    arguments = parse(group.positionals[1:], valued_flags("backlog")["task edit"])
-    helped = group.has("-h", "--help") or arguments.has("-h", "--help")
-    # The tool takes what stands behind `-s` as it is: `-s=Done` would be the status `=Done`.
-    glued = any(word.startswith("-s=") for word in group.positionals)
-    if group.positionals[:1] != ("edit",) or helped or glued:
-        return (), None
-    ids = [one for one in arguments.positionals if one and "," not in one]
-    return ids, arguments.value("-s", "--status")
-
-
-def _changed_by_mcp(
-    call: ToolCall, _context: ProjectContext
-) -> Iterator[tuple[str, str, str | None]]:
-    if tool_of(call, "backlog") == "task_edit":
-        ticket_id, status = text_of(call.input, "id"), text_of(call.input, "status")
-        if ticket_id and status:
-            yield ticket_id, status, None
+def _changed_by_mcp(call: ToolCall, _context: ProjectContext) -> Iterator[_Edit]:
+    ticket_id, status = text_of(call.input, "id"), text_of(call.input, "status")
+    if tool_of(call, "backlog") == "task_edit" and ticket_id and status:
+        yield ticket_id, status, None
 
 
 def _start(cwd: Path, environment: Mapping[str, str]) -> Path:
@@ -181,7 +140,7 @@ def _find_project(cwd: Path, environment: Mapping[str, str]) -> tuple[dict[str, 
 
 def _done_status(fields: dict[str, Any]) -> str:
     statuses = list_field(fields, "statuses")
-    return _plain(statuses[-1]) if statuses else _DONE
+    return _plain(statuses[-1]) if statuses else "done"
 
 
 def _plain(status: str) -> str:

@@ -1,16 +1,12 @@
-"""beads_rust (``br``): issues in ``.beads/``, in a database and its export as JSON lines.
-
-Old versions of ``bd`` keep the same files: which of the two a project uses, the command tells.
-"""
+"""beads_rust (``br``): issues in ``.beads/``, in a database and its export as JSON lines."""
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Final
 
 from grove_core import (
     CloseMatcher,
-    Confirmation,
     Detection,
     ProjectContext,
     Ticket,
@@ -20,26 +16,15 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_tickets.arguments import UNKNOWN, Arguments, is_known, take_apart
-from grove_tickets.calls import close_of, matchers, shell_commands, store_directory
-from grove_tickets.outputs import confirmation, json_objects, output_text, said_last, says_misuse
-from grove_tickets.places import (
-    changed_at,
-    detected,
-    exists,
-    find_repository,
-    first_line,
-    is_directory,
-    real_path,
-)
-from grove_tickets.records import is_same_issue, records, text_field, ticket_of
+from grove_tickets import beads_stores as stores
+from grove_tickets.calls import matchers
+from grove_tickets.outputs import json_objects, output_text
+from grove_tickets.places import changed_at, detected, exists
+from grove_tickets.records import records, text_field, ticket_of
 
 grove_api = 2
 SYSTEM: Final = "br"
-_MARKERS: Final = (".beads", "_beads")
 _DATABASE: Final = "beads.db"
-_EXPORTS: Final = ("issues.jsonl", "beads.jsonl")
-_MAX_REDIRECTS: Final = 10
 _LAG_SECONDS: Final = 2.0
 # A line such as "Closed br-1: title" or "Skipped br-1: already closed", or below "Updated br-1:"
 # one such as "  status: open → closed".
@@ -51,92 +36,42 @@ _REFUSED: Final = "refusing to close via `br update"
 @hookimpl
 def grove_ticket_probes() -> Sequence[TicketProbe]:
     """Offer beads_rust."""
-    return [TicketProbe(name=SYSTEM, detect=detect, current_ticket=current_ticket, paths=_MARKERS)]
+    return [
+        TicketProbe(name=SYSTEM, detect=detect, current_ticket=current_ticket, paths=stores.MARKERS)
+    ]
 
 
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise closes of beads_rust's issues."""
     commands = ("br close", "br update", "br reopen", "br close-eligible")
-    return matchers(SYSTEM, closes, confirm, commands=commands)
+    return matchers(SYSTEM, closes, printed=_says_closed, stored=_is_closed, commands=commands)
 
 
 def detect(context: ProjectContext) -> Detection | None:
     """Find beads_rust's store."""
-    found = _find_store(context)
-    return None if found is None else detected(found[0])
+    return detected(stores.find_store(context, _is_store))
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which issue is in progress: the one touched last, else the one updated last."""
-    found = _find_store(context)
-    if found is None:
+    store = stores.find_store(context, _is_store)
+    export = None if store is None else stores.export_of(store)
+    if store is None or export is None:
         return None
-    store, export = found
     started = [one for one in records(export, "in_progress") if one.get("status") == "in_progress"]
-    cache = Path(context.environment.get("BEADS_CACHE_DIR") or store)
-    touched = first_line(context.cwd / cache / "last-touched")
-    issue = max(
-        started,
-        key=lambda one: (text_field(one, "id") == touched, text_field(one, "updated_at")),
-        default=None,
-    )
-    return ticket_of(issue, SYSTEM)
+    return ticket_of(stores.latest(started, store), SYSTEM)
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issues a shell command would close and open again."""
-    found = []
-    for command in shell_commands(call, "br"):
-        name, arguments = take_apart("br", command.words[1:], {"epic"})
-        if arguments.has("-h", "--help", "--dry-run"):
-            continue
-        # With a database elsewhere, `br` looks for the rest of its store as usual.
-        database = PurePath(arguments.value("--db") or "")
-        is_named = database.parent.name in _MARKERS
-        store = str(database.parent) if is_named else command.environment.get("BEADS_DIR")
-        directory = store_directory(call, command.directory, store, context.environment)
-        ids, reopens = _issues(name, arguments)
-        found += [close_of(SYSTEM, one, directory, reopens=reopens) for one in ids]
-    return found
+    return stores.closes_by_shell(call, context, SYSTEM, "br", stores.changed_by)
 
 
-def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Return whether an issue is closed."""
-    return confirmation(
-        result,
-        lambda: None if close.ticket_id is None else _is_closed(close.ticket_id, context),
-        printed=lambda answer: _says_closed(answer, close.ticket_id),
-    )
-
-
-def _issues(name: str, arguments: Arguments) -> tuple[Sequence[str], bool]:
-    """Return the issues that a command changes, and whether it opens them."""
-    # Without an id, the issue that was touched last is meant.
-    ids = [word for word in arguments.positionals if word] or [UNKNOWN]
-    status = (arguments.value("-s", "--status") or "").lower()
-    match name:
-        case "close" | "reopen":
-            return ids, name == "reopen"
-        case "update" if status not in {"", "tombstone"} and is_known(status):
-            return ids, status != "closed"
-        case "epic close-eligible":
-            return [UNKNOWN], False
-        case _:
-            return (), False
-
-
-def _says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
+def _says_closed(close: TicketClose, result: ToolResult, _: ProjectContext) -> bool | None:
     """Return whether a call's own output says that an issue is closed."""
     text = output_text(result)
-    said = [
-        closed
-        for issue_id, closed in _said(result, text)
-        if ticket_id is None or is_same_issue(ticket_id, issue_id)
-    ]
-    if said:
-        return said_last(said, ticket_id)
-    return False if _REFUSED in text or says_misuse(text) else None
+    return stores.told_of_issue(close, _said(result, text), text, _REFUSED)
 
 
 def _said(result: ToolResult, text: str) -> Iterator[tuple[str, bool]]:
@@ -156,63 +91,21 @@ def _said(result: ToolResult, text: str) -> Iterator[tuple[str, bool]]:
             yield text_field(one, "id"), one["status"] == "closed"
 
 
-def _is_closed(ticket_id: str, context: ProjectContext) -> bool | None:
+def _is_closed(close: TicketClose, context: ProjectContext) -> bool | None:
     """Tell from the export whether an issue is closed, if it is as new as the database."""
-    found = _find_store(context)
-    if found is None:
+    store, typed = stores.find_store(context, _is_store), close.ticket_id
+    export = None if store is None else stores.export_of(store)
+    if store is None or export is None or typed is None:
         return None
-    store, export = found
     written = max(changed_at(store / name) for name in (_DATABASE, f"{_DATABASE}-wal"))
     if written - changed_at(export) >= _LAG_SECONDS:
         return None
-    statuses = {text_field(issue, "id"): issue.get("status") for issue in records(export)}
-    closed = [status for one, status in statuses.items() if is_same_issue(ticket_id, one)]
-    if not closed and any(ticket_id.lower() in one.lower() for one in statuses):
+    issue = stores.issue_in(store, typed)
+    ids = [text_field(one, "id").lower() for one in records(export, typed)]
+    if not issue and any(typed.lower() in one for one in ids):
         return None  # a part of an id, which the tool may know how to complete
-    return "closed" in closed[-1:]
+    return issue.get("status") == "closed"
 
 
-def _find_store(context: ProjectContext) -> tuple[Path, Path] | None:
-    """Find the store that ``br`` would use, and the export of its issues."""
-    nearest = _nearest(context)
-    store = None if nearest is None else _follow_redirects(nearest)
-    if store is None or not exists(store / _DATABASE):
-        return None
-    named = context.environment.get("BEADS_JSONL")
-    paths = [context.cwd / named] if named else [store / name for name in _EXPORTS]
-    export = next((path for path in paths if exists(path)), None)
-    return None if export is None else (store, export)
-
-
-def _nearest(context: ProjectContext) -> Path | None:
-    named = context.environment.get("BEADS_DIR")
-    if named:
-        return context.cwd / named
-    for directory in (context.cwd, *context.cwd.parents):
-        for store in (directory / name for name in _MARKERS):
-            if is_directory(store):
-                shared = _shared_store(directory) if exists(directory / ".git") else None
-                own = exists(store / _DATABASE) or exists(store / "redirect")
-                return store if own or shared is None else shared
-    return _shared_store(context.cwd)
-
-
-def _shared_store(directory: Path) -> Path | None:
-    """Return the store of the main work tree, seen from a linked one."""
-    repository = find_repository(directory)
-    common = None if repository is None else repository.common
-    if common is None or common.name != ".git":
-        return None
-    store = common.parent / _MARKERS[0]
-    return store if is_directory(store) else None
-
-
-def _follow_redirects(store: Path) -> Path | None:
-    """Follow ``redirect`` files, each relative to the directory it lies in."""
-    for _ in range(_MAX_REDIRECTS):
-        target = first_line(store / "redirect")
-        redirected = real_path(store / target) if target else store
-        if redirected in {store, real_path(store)}:
-            return store
-        store = redirected
-    return None
+def _is_store(store: Path) -> bool:
+    return exists(store / _DATABASE) and stores.export_of(store) is not None

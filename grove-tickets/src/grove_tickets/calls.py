@@ -2,20 +2,15 @@
 
 import os.path
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import evolve
 
-from grove_core import (
-    CloseMatcher,
-    Confirmation,
-    ProjectContext,
-    TicketClose,
-    ToolCall,
-    ToolResult,
-)
-from grove_tickets.arguments import Arguments, is_known, known, parse, valued_flags
+from grove_core import CloseMatcher, ProjectContext, TicketClose, ToolCall
+from grove_tickets.arguments import is_known, known
+from grove_tickets.outputs import Printed, Stored, confirmation
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -26,12 +21,14 @@ _STORES: Final = frozenset({".beads", "_beads", ".git", ".tickets", ".tissue"})
 def matchers(
     system: str,
     closes: Callable[[ToolCall, ProjectContext], Sequence[TicketClose]],
-    confirm: Callable[[TicketClose, ToolResult | None, ProjectContext], Confirmation],
     *,
+    printed: Printed | None = None,
+    stored: Stored | None = None,
     commands: Sequence[str],
     tools: Sequence[str] = (),
 ) -> list[CloseMatcher]:
     """Look at commands of the shell and at tools of MCP servers that hold certain words."""
+    confirm = partial(confirmation, printed, stored)
     of_shell = CloseMatcher(
         system=system, literals=tuple(commands), tools=("Bash",), match=closes, confirm=confirm
     )
@@ -80,13 +77,6 @@ def store_directory(
         named = Path(path or "")
         meant = str(named.parent) if named.name in _STORES else None
     return None if meant == os.path.normpath(call.cwd) else meant
-
-
-def behind_git(command: "Command") -> tuple[Arguments, str]:
-    """Return what ``git`` is told before its subcommand and from there on, and where it runs."""
-    overall = parse(command.words[1:], valued_flags("git")[""], interspersed=False)
-    moves = (value for flag, value in overall.options if flag == "-C")
-    return overall, str(Path(command.directory, *moves))
 
 
 def tool_of(call: ToolCall, *systems: str) -> str:

@@ -1,12 +1,10 @@
 """git-bug: bugs within the references of a git repository, shared by all its work trees."""
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from grove_core import (
     CloseMatcher,
-    Confirmation,
     Detection,
     ProjectContext,
     Ticket,
@@ -17,8 +15,9 @@ from grove_core import (
     hookimpl,
 )
 from grove_tickets.arguments import parse
-from grove_tickets.calls import behind_git, close_of, matchers, shell_commands, store_directory
-from grove_tickets.outputs import confirmation, output_text, says_misuse
+from grove_tickets.calls import close_of, matchers, shell_commands, store_directory
+from grove_tickets.commits import behind_git
+from grove_tickets.outputs import output_text, told
 from grove_tickets.places import detected, exists, find_repository, first_line
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise closes of git-bug's bugs."""
     commands = [f"bug status {verb}" for verb in _VERBS]
-    return matchers(SYSTEM, closes, confirm, commands=commands)
+    return matchers(SYSTEM, closes, printed=_refused, commands=commands)
 
 
 def detect(context: ProjectContext) -> Detection | None:
@@ -85,20 +84,6 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     return found
 
 
-def confirm(
-    close: TicketClose,  # noqa: ARG001 - every matcher is called alike
-    result: ToolResult | None,
-    context: ProjectContext,  # noqa: ARG001
-) -> Confirmation:
-    """Return whether a bug was closed, of which the tool says nothing when it works."""
-
-    def refused() -> bool | None:
-        text = "" if result is None else output_text(result)
-        return False if re.search(_REFUSED, text) or says_misuse(text) else None
-
-    return confirmation(result, refused)
-
-
 def _behind_git(command: "Command") -> tuple[Sequence[str], str, str | None]:
     """Give the arguments of ``git bug``, the directory it runs in, and the git directory named."""
     git_directory = command.environment.get("GIT_DIR")
@@ -119,3 +104,8 @@ def _status_command(words: Sequence[str]) -> tuple[str, str]:
             return verb, ids[0] if ids else ""
         case _:
             return "", ""
+
+
+def _refused(_close: TicketClose, result: ToolResult, _context: ProjectContext) -> bool | None:
+    """Return whether a call failed; when it works, the tool says nothing."""
+    return told((), None, output_text(result), _REFUSED)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from grove_core import (
     CloseMatcher,
-    Confirmation,
     Detection,
     EnabledWhen,
     ProjectContext,
@@ -19,7 +18,7 @@ from grove_core import (
 )
 from grove_tickets.arguments import UNKNOWN, is_known, take_apart
 from grove_tickets.calls import close_of, matchers, shell_commands, text_of, tool_of
-from grove_tickets.outputs import confirmation, json_objects, output_text, says_error, says_misuse
+from grove_tickets.outputs import json_objects, output_text, told
 from grove_tickets.places import branch_name, exists, find_repository
 from grove_tickets.states import DoneSettings, is_done, state_name
 
@@ -58,7 +57,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
         "issueKey transitionName",
         "issue_key status",
     )
-    return matchers(SYSTEM, closes, confirm, commands=commands, tools=tools)
+    return matchers(SYSTEM, closes, printed=_says_done, commands=commands, tools=tools)
 
 
 def detect(context: ProjectContext) -> Detection | None:
@@ -90,11 +89,6 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     ]
 
 
-def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Return whether an issue is done; Jira itself is never asked."""
-    return confirmation(result, printed=lambda answer: _says_done(answer, close.ticket_id, context))
-
-
 def _moved_by_server(call: ToolCall) -> tuple[Sequence[str], str]:
     """Return the issue that a tool of an MCP server of Jira moves, and its new state."""
     tool = tool_of(call, "jira", "atlassian").lower().replace("_", "")
@@ -122,18 +116,17 @@ def _moved_by_command(command: "Command") -> tuple[Sequence[str], str]:
     return (keys, state) if is_move and not arguments.has("-h", "--help") else ((), "")
 
 
-def _says_done(result: ToolResult, key: str | None, context: ProjectContext) -> bool | None:
-
+def _says_done(close: TicketClose, result: ToolResult, context: ProjectContext) -> bool | None:
+    """Return whether an issue is done; Jira itself is never asked."""
     text = output_text(result)
     said = re.findall(r'transitioned to state "([^"]+)"(?:\s+\S*/browse/(\S+))?', text)
     said += [(state_name(one), str(one["key"])) for one in json_objects(result) if "key" in one]
     # A key as typed may be a number only.
+    key = f"-{close.ticket_id}".upper()
     states = [
         state
         for state, moved in said
-        if state and (key is None or not moved or f"-{moved}".upper().endswith(f"-{key}".upper()))
+        if state and (close.ticket_id is None or not moved or f"-{moved}".upper().endswith(key))
     ]
-    if states:
-        return is_done(states[-1], context)
-    refused = re.search(r"(?m)^[^\w\n]*(?:Error:|Issue does not exist)", text) is not None
-    return False if refused or says_misuse(text) or says_error(result) else None
+    done = (is_done(state, context) for state in states[-1:])
+    return told(done, close.ticket_id, text, r"(?m)^[^\w\n]*(?:Error:|Issue does not exist)")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from grove_core import (
     CloseMatcher,
-    Confirmation,
     Detection,
     ProjectContext,
     Ticket,
@@ -25,7 +24,7 @@ from grove_tickets.calls import (
     text_of,
     tool_of,
 )
-from grove_tickets.outputs import confirmation, json_objects, output_text, says_error, says_misuse
+from grove_tickets.outputs import json_objects, output_text, told
 from grove_tickets.places import branch_name, detected, exists, find_repository, read_file
 from grove_tickets.states import DoneSettings, is_done, state_name
 
@@ -52,7 +51,9 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise that issues are moved to a done state."""
-    return matchers(SYSTEM, closes, confirm, commands=("linear update",), tools=("id state",))
+    return matchers(
+        SYSTEM, closes, printed=_says_done, commands=("linear update",), tools=("id state",)
+    )
 
 
 def detect(context: ProjectContext) -> Detection | None:
@@ -102,11 +103,6 @@ def _updates_by_server(call: ToolCall, _environment: Mapping[str, str]) -> Itera
         yield ticket_id, text_of(call.input, "state"), None
 
 
-def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Return whether an issue is done; Linear itself is never asked."""
-    return confirmation(result, printed=lambda answer: _says_done(close, answer, context))
-
-
 def _configured_team(context: ProjectContext) -> str:
     detection = detect(context)
     if detection is None:
@@ -118,19 +114,18 @@ def _configured_team(context: ProjectContext) -> str:
 
 
 def _says_done(close: TicketClose, result: ToolResult, context: ProjectContext) -> bool | None:
-
+    """Return whether an issue is done; Linear itself is never asked."""
+    text = output_text(result)
+    # The tool checks the state's name before it prints this. What is typed may be a number only.
     said = [
+        not close.reopens
+        for issue in re.findall(r"(?m)^[^\w\n]*Updated issue ([A-Za-z0-9]+-\d+)", text)
+        if close.ticket_id is None or f"-{issue}".endswith(f"-{close.ticket_id}".upper())
+    ]
+    said += [
         is_done(state_name(one), context)
         for one in json_objects(result)
         if close.ticket_id in {None, one.get("id"), one.get("identifier")} and state_name(one)
     ]
-    if said:
-        return said[-1]
-    text = output_text(result)
-    # The tool checks the state's name before it prints this.
-    for issue in re.findall(r"(?m)^[^\w\n]*Updated issue ([A-Za-z0-9]+-\d+)", text):
-        # A ticket as typed may be a number only.
-        if close.ticket_id is None or f"-{issue}".endswith(f"-{close.ticket_id}".upper()):
-            return not close.reopens
-    failed = re.search(r"(?m)^[^\w\n]*(?:Failed to update|Could not )", text) is not None
-    return False if failed or says_misuse(text) or says_error(result) else None
+    refused = r"(?m)^[^\w\n]*(?:Failed to update|Could not )"
+    return told(said[-1:], close.ticket_id, text, refused)

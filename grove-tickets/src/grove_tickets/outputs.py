@@ -2,10 +2,15 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from grove_core import Confirmation, ToolResult
+from grove_core import Confirmation, ProjectContext, TicketClose, ToolResult
+
+Printed = Callable[[TicketClose, ToolResult, ProjectContext], bool | None]
+"""Whether what a tool printed says that a ticket was closed."""
+Stored = Callable[[TicketClose, ProjectContext], bool | None]
+"""Whether what a tool keeps says that a ticket is closed."""
 
 _MAX_DEPTH: Final = 20
 _MAX_VALUES: Final = 100
@@ -24,11 +29,6 @@ def output_text(result: ToolResult) -> str:
     """Return all text that a call printed, on either stream, without colours."""
     values = (result.response, result.error)
     return re.sub(_COLOUR, "", "\n".join(part for value in values for part in _texts(value)))
-
-
-def says_error(result: ToolResult) -> bool:
-    """Return whether the tool of an MCP server says that its call failed."""
-    return isinstance(result.response, dict) and result.response.get("isError") is True
 
 
 def says_misuse(text: str) -> bool:
@@ -74,22 +74,35 @@ def _objects(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:  # noqa: A
             yield from _objects(item, depth + 1)
 
 
-def said_last(said: Sequence[bool], ticket_id: str | None) -> bool:
-    """Return what was said of a ticket last, or of any where the ticket is not known."""
-    return any(said) if ticket_id is None else said[-1]
+def _says_error(result: ToolResult) -> bool:
+    """Return whether the tool of an MCP server says that its call failed."""
+    return isinstance(result.response, dict) and result.response.get("isError") is True
+
+
+def told(
+    said: Iterable[bool], ticket_id: str | None, text: str, refused: str = r"(?!)"
+) -> bool | None:
+    """Return what was said of a ticket last, or of any where none is known, else a refusal."""
+    found = list(said)
+    if found:
+        return any(found) if ticket_id is None else found[-1]
+    return False if re.search(refused, text) or says_misuse(text) else None
 
 
 def confirmation(
+    printed: Printed | None,
+    stored: Stored | None,
+    close: TicketClose,
     result: ToolResult | None,
-    *sources: Callable[[], bool | None],
-    printed: Callable[[ToolResult], bool | None] | None = None,
+    context: ProjectContext,
 ) -> Confirmation:
-    """Ask what the tool printed, then other sources one after another, until one knows."""
-    if result is not None and printed is not None:
-        sources = (lambda: printed(result), *sources)
-    for source in sources:
-        answer = source()
-        if answer is not None:
-            return Confirmation.YES if answer else Confirmation.NO
-    failed = result is not None and not result.succeeded
+    """Ask what the tool printed, then what is stored, until one knows."""
+    answer = None
+    if printed is not None and result is not None:
+        answer = printed(close, result, context)
+    if answer is None and stored is not None:
+        answer = stored(close, context)
+    if answer is not None:
+        return Confirmation.YES if answer else Confirmation.NO
+    failed = result is not None and (not result.succeeded or _says_error(result))
     return Confirmation.NO if failed else Confirmation.UNKNOWN

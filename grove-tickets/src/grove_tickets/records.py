@@ -1,7 +1,7 @@
 """Records in JSON Lines files that other programs write."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,10 +11,12 @@ from grove_tickets.places import read_file, read_last_lines
 _MAX_BYTES: Final = 16 * 1024 * 1024
 
 
-def from_json(text: str | bytes | None) -> Any:  # noqa: ANN401 - any JSON
+def from_json(
+    text: str | bytes | None, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
+) -> Any:  # noqa: ANN401 - any JSON
     """Read JSON that other programs write; ``None`` where it is none."""
     try:
-        return json.loads(text or b"")
+        return json.loads(text or b"", object_pairs_hook=pairs)
     except (ValueError, RecursionError):
         return None
 
@@ -34,13 +36,13 @@ def records(path: Path, word: str = "") -> Iterator[dict[str, Any]]:
             yield record
 
 
-def text_field(record: dict[str, Any], name: str) -> str:
+def text_field(record: Mapping[str, Any], name: str) -> str:
     """Return a field's text; empty when it is missing or no text."""
     value = record.get(name)
     return value if isinstance(value, str) else ""
 
 
-def list_field(record: dict[str, Any], name: str) -> tuple[str, ...]:
+def list_field(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """Return a field's texts; empty when it is missing or no list."""
     value = record.get(name)
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
@@ -69,9 +71,3 @@ def ticket_of(
         description=text_field(issue, description),
         labels=list_field(issue, labels),
     )
-
-
-def is_same_issue(typed: str, issue_id: str) -> bool:
-    """Return whether an id as typed, perhaps without its prefix, means an issue."""
-    typed, issue_id = typed.lower(), issue_id.lower()
-    return typed == issue_id or issue_id.endswith(f"-{typed}")

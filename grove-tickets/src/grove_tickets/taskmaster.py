@@ -6,7 +6,6 @@ from typing import Any
 
 from grove_core import (
     CloseMatcher,
-    Confirmation,
     Detection,
     ProjectContext,
     Ticket,
@@ -25,7 +24,7 @@ from grove_tickets.calls import (
     text_of,
     tool_of,
 )
-from grove_tickets.outputs import confirmation, json_objects, says_error
+from grove_tickets.outputs import json_objects
 from grove_tickets.places import detected, exists, find_upwards
 from grove_tickets.records import objects, read_json, text_field, ticket_of
 from grove_tickets.states import CancelledSettings, counts_cancelled
@@ -41,14 +40,14 @@ _MARKERS = (
     ".taskmasterconfig",
     "tasks/tasks.json",
 )
-_PROGRAM = "task-master"
-# What the npm package is called, and the shell aliases that the tool sets up.
-_OTHER_NAMES = ("task-master-ai", "taskmaster", "tm")
+# Also what the npm package is called, and the shell aliases that the tool sets up.
+_PROGRAMS = ("task-master", "task-master-ai", "taskmaster", "tm")
 _CANCELLED = "cancelled"
 _SETS_UNFINISHED = frozenset({"pending", "in-progress", "deferred", "blocked", "review"})
 # Lists of old versions have `completed`, which newer ones no longer set.
 _FINISHED = frozenset({"done", "completed"})
-_DEFAULT_TAG = "master"
+_Change = tuple[str, str, str | None]
+"""The ids that a call names, the status it sets, and the directory that is meant."""
 
 
 @hookimpl
@@ -68,8 +67,14 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise closes of Taskmaster's tasks."""
-    commands = ("set-status", "task-master status")
-    return matchers(SYSTEM, closes, confirm, commands=commands, tools=("id status",))
+    return matchers(
+        SYSTEM,
+        closes,
+        printed=_says_done,
+        stored=_is_done,
+        commands=("set-status", "task-master status"),
+        tools=("id status",),
+    )
 
 
 def detect(context: ProjectContext) -> Detection | None:
@@ -99,23 +104,11 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     )
 
 
-def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell from the list of tasks whether a task is finished."""
-    return confirmation(
-        result,
-        lambda: _stored_as_done(close, result, context),
-        lambda: None if result is None else _printed_as_done(result, close.ticket_id, context),
-    )
-
-
-def _changed_by_shell(
-    call: ToolCall, context: ProjectContext
-) -> Iterator[tuple[str, str, str | None]]:
-    """Return the ids that a command names, the status it sets, and the directory that is meant."""
-    for command in shell_commands(call, _PROGRAM, *_OTHER_NAMES):
+def _changed_by_shell(call: ToolCall, context: ProjectContext) -> Iterator[_Change]:
+    for command in shell_commands(call, *_PROGRAMS):
         verb, *words = command.words[1:] or ("",)
-        arguments = parse(words, valued_flags(_PROGRAM)["set-status"])
-        is_verb = verb == "set-status" or (verb == "status" and command.program == _PROGRAM)
+        arguments = parse(words, valued_flags("task-master")["set-status"])
+        is_verb = verb == "set-status" or (verb == "status" and command.program == "task-master")
         # The tool takes what stands behind `-s` as it is: `-s=done` would be the status `=done`.
         glued = any(word.startswith(("-i=", "-s=", "-p=")) for word in words)
         if not is_verb or glued or arguments.has("-h", "--help"):
@@ -127,9 +120,7 @@ def _changed_by_shell(
         yield ids, status, store_directory(call, base, None, context.environment)
 
 
-def _changed_by_mcp(
-    call: ToolCall, context: ProjectContext
-) -> Iterator[tuple[str, str, str | None]]:
+def _changed_by_mcp(call: ToolCall, context: ProjectContext) -> Iterator[_Change]:
     if tool_of(call, "taskmaster", "task-master", "task_master") == "set_task_status":
         root = text_of(call.input, "projectRoot").removeprefix("file://")
         directory = store_directory(call, root, None, context.environment)
@@ -138,22 +129,16 @@ def _changed_by_mcp(
 
 def _find_root(cwd: Path) -> Path | None:
     """Find the directory that holds a project of Taskmaster."""
-    for directory in (cwd, *cwd.parents):
-        if any(exists(directory / name) for name in _MARKERS):
-            return directory
-    return None
+    starts = (cwd, *cwd.parents)
+    return next((one for one in starts if any(exists(one / name) for name in _MARKERS)), None)
 
 
-def _stored_as_done(
-    close: TicketClose, result: ToolResult | None, context: ProjectContext
-) -> bool | None:
+def _is_done(close: TicketClose, context: ProjectContext) -> bool | None:
+    """Tell from the list of tasks whether a task is finished."""
     root = _find_root(Path(close.directory or context.cwd))
     if close.ticket_id is None or root is None:
         return None
-    # The answer of the MCP server names the tag.
-    said = [text_field(one, "tag") for one in json_objects(result)] if result is not None else []
-    tag = next(filter(None, said), None) or _current_tag(root, context)
-    tasks = _tasks(root, tag)
+    tasks = _tasks(root, _current_tag(root, context))
     number, _, subnumber = close.ticket_id.partition(".")
     task = _find(tasks, number)
     if task is not None and subnumber:
@@ -167,15 +152,12 @@ def _is_finished(status: object, context: ProjectContext) -> bool:
     return status in _FINISHED or (status == _CANCELLED and counts_cancelled(context))
 
 
-def _printed_as_done(
-    result: ToolResult, ticket_id: str | None, context: ProjectContext
-) -> bool | None:
-    if says_error(result):
-        return False
+def _says_done(close: TicketClose, result: ToolResult, context: ProjectContext) -> bool | None:
+    """Tell from an answer in JSON, as it may name another tag than the current one."""
     said = [
-        _is_finished(one.get("newStatus"), context)
+        _is_finished(one["newStatus"], context)
         for one in json_objects(result)
-        if "newStatus" in one and ticket_id in {None, str(one.get("taskId"))}
+        if "newStatus" in one and close.ticket_id in {None, str(one.get("taskId"))}
     ]
     return said[-1] if said else None
 
@@ -183,7 +165,7 @@ def _printed_as_done(
 def _current_tag(root: Path, context: ProjectContext) -> str:
     state = read_json(root / ".taskmaster/state.json")
     named = text_field(state, "currentTag") if isinstance(state, dict) else ""
-    return context.environment.get("TASKMASTER_TAG") or named or _DEFAULT_TAG
+    return context.environment.get("TASKMASTER_TAG") or named or "master"
 
 
 def _tasks(root: Path, tag: str) -> list[dict[str, Any]]:

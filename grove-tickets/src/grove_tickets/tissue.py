@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from grove_core import (
     CloseMatcher,
-    Confirmation,
     Detection,
     ProjectContext,
     Ticket,
     TicketClose,
     TicketProbe,
     ToolCall,
-    ToolResult,
     hookimpl,
 )
 from grove_tickets.arguments import parse
 from grove_tickets.calls import close_of, matchers, shell_commands, store_directory
-from grove_tickets.outputs import confirmation
 from grove_tickets.places import detected, is_directory
 from grove_tickets.records import records, text_field, ticket_of
 from grove_tickets.states import CancelledSettings, counts_cancelled
@@ -53,7 +50,7 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 @hookimpl
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise closes of tissue's issues."""
-    return matchers(SYSTEM, closes, confirm, commands=("tissue",))
+    return matchers(SYSTEM, closes, stored=_is_finished, commands=("tissue",))
 
 
 def detect(context: ProjectContext) -> Detection | None:
@@ -81,11 +78,6 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
             directory = store_directory(call, command.directory, store, context.environment)
             found.append(close_of(SYSTEM, ticket_id, directory, reopens=status in _UNFINISHED))
     return found
-
-
-def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell from the store whether an issue is closed."""
-    return confirmation(result, lambda: _is_finished(close, context))
 
 
 def _change_of(command: "Command") -> tuple[str | None, str, str]:

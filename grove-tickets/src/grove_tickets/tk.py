@@ -5,19 +5,16 @@ from pathlib import Path
 
 from grove_core import (
     CloseMatcher,
-    Confirmation,
     Detection,
     ProjectContext,
     Ticket,
     TicketClose,
     TicketProbe,
     ToolCall,
-    ToolResult,
     hookimpl,
 )
 from grove_tickets.calls import close_of, matchers, shell_commands, store_directory
 from grove_tickets.frontmatter import documents, read_document
-from grove_tickets.outputs import confirmation
 from grove_tickets.places import changed_at, detected, files_in, is_directory
 from grove_tickets.records import list_field, text_field
 
@@ -42,7 +39,7 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise closes of tk's tickets."""
     commands = [f"{name} {verb}" for name in _PROGRAMS for verb in (*_VERBS, "status")]
-    return matchers(SYSTEM, closes, confirm, commands=commands)
+    return matchers(SYSTEM, closes, stored=_is_closed, commands=commands)
 
 
 def detect(context: ProjectContext) -> Detection | None:
@@ -84,11 +81,6 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
             directory = store_directory(call, command.directory, store, context.environment)
             found.append(close_of(SYSTEM, ticket_id, directory, reopens=status != _CLOSED))
     return found
-
-
-def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell from the ticket's file whether it is closed."""
-    return confirmation(result, lambda: _is_closed(close, context))
 
 
 def _changed_by(words: Sequence[str]) -> tuple[str, str] | None:
