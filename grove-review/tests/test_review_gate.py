@@ -228,6 +228,29 @@ def test_an_approval_ends_and_then_stop_and_call_agree():
     assert story.stop().block
 
 
+def test_two_sets_of_hooks_use_an_approval_of_a_call_once():
+    story = Story(closes=True, scope=Scope.TOOL)
+    story.close()
+    story.approve()
+    assert not story.close(use="one").deny
+    assert not story.close(use="one").deny
+    assert story.close(use="two").deny
+
+
+def test_without_ids_of_prompts_an_approval_ends_with_the_next_one():
+    story = Story(closes=True)
+    story.close(prompt_id=None)
+    story.approve()
+    assert not story.close(prompt_id=None).deny
+    story.prompt("and the next", prompt_id=None)
+    assert story.close(prompt_id=None).deny
+
+
+def test_a_plan_lets_no_call_through():
+    """An agent may switch to a plan by itself."""
+    assert Story(closes=True).close(plan_mode=True).deny
+
+
 def test_what_an_agent_says_of_a_command_is_no_part_of_it():
     story = Story(closes=True, scope=Scope.TOOL)
     story.close()
@@ -250,12 +273,48 @@ def test_only_changes_lead_to_a_review_in_mode_always():
     assert not story.stop(work="", prompt_id="p2").block
 
 
+def test_mode_always_goes_on_after_a_review_was_given_up():
+    story = Story(mode=Mode.ALWAYS, max_blocks=1, cooldown_seconds=60)
+    story.prompt("do it", work="one")
+    for held in (True, False):
+        assert bool(story.stop(work="two").block) is held
+    story.prompt("more", prompt_id="p2", work="two")
+    assert not story.stop(work="three", prompt_id="p2").block, "the pause holds"
+    story.wait(61)
+    assert [bool(story.stop(work="three").block) for _ in range(3)] == [True, False, False]
+    story.wait(61)
+    story.prompt("and more", prompt_id="p3", work="three")
+    assert story.stop(work="four", prompt_id="p3").block
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_off_holds_for_what_has_changed_in_mode_always(is_held):
+    story = Story(mode=Mode.ALWAYS)
+    story.prompt("do it", work="one")
+    if is_held:
+        assert story.stop(work="two").block
+    story.prompt("#review off", prompt_id="p2", work="three")
+    assert not story.stop(work="three", prompt_id="p2").block
+
+
+def test_an_approval_of_a_call_ends_the_review_of_its_changes():
+    story = Story(mode=Mode.ALWAYS, scope=Scope.TOOL)
+    story.prompt("do it", work="one")
+    assert story.stop(work="two").block
+    story.find_issues()
+    assert story.stop(work="two").block
+    story.approve()
+    assert not story.stop(work="mended").block
+
+
 GATED = """\
 gh issue close 1
 /usr/bin/gh issue close 1
 gh --repo o/r issue close 1
 gh issue close --comment done 1
-gh issue close -R o/r 1"""
+gh issue close -R o/r 1
+gh -R o/r --verbose issue close 1
+gh --verbose -R o/r issue -q close -c 'is done' --web 1"""
 FREE = """\
 gh issue list --search close
 gh issue view 1
@@ -331,6 +390,8 @@ def test_a_reviewer_that_does_not_decide_is_held_once():
     story.prompt("#review do it")
     story.stop()
     assert "COMPLETE" in story._ask("on_subagent_stop", **REVIEWER).block
+    story.now -= timedelta(seconds=1)
+    assert story._ask("on_subagent_stop", **REVIEWER).block, "another set of hooks reports the stop"
     assert not story._ask("on_subagent_stop", **REVIEWER).block
     assert [one.outcome for one in read(story.state).cycle.attempts] == ["no_decision"]
     story.find_issues()

@@ -184,6 +184,12 @@ def test_a_projects_file_switches_nothing_of_the_users_off(agent):
     agent.starts()  # a session's hooks look for the words of its start
     assert calls(agent, "bd close bd-1")[1]
     assert calls(agent, "make release VERSION=1")[1]
+    for key, value in (("mode", '"never"'), ("max_blocks", "9")):
+        agent.world.grove("config", "set", f"gates.review.{key}", value)
+        assert calls(agent, "bd close bd-1")[1], key
+    agent.world.grove("config", "set", "gates.review.reviewers", '["general-purpose"]')
+    other = {"agent_id": "a1", "agent_type": "general-purpose"}
+    assert calls(agent, "grove reviewer decide session-1 COMPLETE ok", **other)[1]
 
 
 GATED = r"""
@@ -231,6 +237,7 @@ A=$(date +%s) gh issue close 1
 A= gh issue close 1
 gh  issue   close 1
 gh --repo o/r issue close 1
+gh --repo o/r --verbose issue close 1
 gh issue \
   close 1
 echo 'a\' | gh issue close 1

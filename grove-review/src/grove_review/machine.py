@@ -34,6 +34,8 @@ from grove_review.state import (
 
 _TRIGGER: Final = re.compile(r"\s*#(?:review|roz)(?![\w-])[ \t]*(?P<off>off\b)?", re.IGNORECASE)
 _SUBAGENT: Final = "subagent"
+_SAME_STOP: Final = 1
+"""Within so many seconds it is one stop of a reviewer, which two sets of hooks report."""
 
 
 @frozen
@@ -82,7 +84,10 @@ class Machine:
         known = read(state)
         trigger = _TRIGGER.match(call.prompt)
         if trigger is not None and trigger["off"]:
-            return self._switched_off(known, now).answer()
+            return self._switched_off(known, call, now).answer()
+        if not call.prompt_id and self._settings.scope is Scope.PROMPT:
+            # A client that does not tell its prompts apart: the approval was for the last one.
+            known = evolve(known, approval=None)
         if known.cycle is not None:
             return _Step(evolve(known, cycle=_with_prompt(known.cycle, call))).answer()
         if trigger is not None:
@@ -94,7 +99,10 @@ class Machine:
             return _Step(evolve(known, watch=watch)).answer()
         return _Step(known).answer()
 
-    def _switched_off(self, state: State, now: datetime) -> _Step:
+    def _switched_off(self, state: State, call: GateCall, now: datetime) -> _Step:
+        if state.watch is not None:
+            # What has changed until now is called off with it.
+            state = evolve(state, watch=evolve(state.watch, work=call.work))
         if state.cycle is None and state.given_up is None:
             return _Step(state)
         ended = evolve(state, cycle=None, given_up=None)
@@ -122,7 +130,7 @@ class Machine:
     def before_tool(self, call: GateCall, state: Mapping[str, Any], now: datetime) -> GateAnswer:
         """Deny a call that needs an approval and has none; let a reviewer decide."""
         known = read(state)
-        if call.tool is None or call.plan_mode:
+        if call.tool is None:
             return _Step(known).answer()
         if _decides(call):
             return self._granted(known, call, now).answer()
@@ -159,7 +167,8 @@ class Machine:
         approval = state.approval
         if approval is not None and self._covers(approval, call, now):
             if self._settings.scope is Scope.TOOL:
-                state = evolve(state, approval=evolve(approval, is_used=True))
+                used = evolve(approval, is_used=True, use_id=call.tool.use_id or "")
+                state = evolve(state, approval=used)
             return _Step(state, trace=(f"allowed: {reason}",))
         state = self._resumed(state, now)
         if state.given_up is not None and self._cools_down(state.given_up, now):
@@ -196,10 +205,11 @@ class Machine:
             return False
         if scope is Scope.SESSION:
             return True
-        if scope is Scope.PROMPT:
+        if scope is Scope.PROMPT or call.tool is None:
             return not approval.prompt_ids or call.prompt_id in approval.prompt_ids
-        is_same = call.tool is not None and approval.digest == digest_of(call.tool)
-        return is_same and not approval.is_used
+        # Two sets of hooks may report the call.
+        is_free = not approval.is_used or approval.use_id == (call.tool.use_id or None)
+        return is_free and approval.digest == digest_of(call.tool)
 
     # --- stops ------------------------------------------------------------------------------------
 
@@ -239,7 +249,7 @@ class Machine:
             return state
         approved = state.approval is not None and self._covers(state.approval, call, now)
         changed = bool(watch.work and call.work) and watch.work != call.work
-        if not changed or approved or state.given_up is not None:
+        if not changed or approved or self._holds_back(state, now):
             return state
         opened = self._opened(state, "always", "the changes of this prompt", call, now)
         return evolve(opened, watch=evolve(watch, work=call.work))
@@ -262,18 +272,20 @@ class Machine:
         self, call: GateCall, state: Mapping[str, Any], now: datetime
     ) -> GateAnswer:
         """Hold a reviewer that has not decided, once."""
-        del now
         known = read(state)
         cycle, agent = known.cycle, call.agent_id or ""
         is_reviewer = call.agent_type in self._settings.reviewers
         if cycle is None or not is_reviewer or cycle.is_message_due:
             return _Step(known).answer()
+        text = texts.undecided(call.session_id)
+        if agent in cycle.reminded and seconds_since(cycle.reminded_at, now) < _SAME_STOP:
+            return _Step(known, block=text).answer()
         if agent in cycle.reminded:
-            undecided = evolve(cycle, attempts=_resolved(cycle.attempts, "no_decision"))
+            attempts = _resolved(cycle.attempts, "no_decision")
+            undecided = evolve(cycle, attempts=attempts, grant=None)
             trace = ("the reviewer did not decide",)
             return _Step(evolve(known, cycle=undecided), trace=trace).answer()
-        reminded = evolve(cycle, reminded=(*cycle.reminded, agent))
-        text = texts.undecided(call.session_id)
+        reminded = evolve(cycle, reminded=(*cycle.reminded, agent), reminded_at=instant(now))
         return _Step(evolve(known, cycle=reminded), block=text).answer()
 
     # --- giving up --------------------------------------------------------------------------------
@@ -281,6 +293,13 @@ class Machine:
     def _is_spent(self, cycle: Cycle) -> bool:
         settings = self._settings
         return cycle.blocks >= settings.max_blocks or cycle.denials >= settings.max_denials
+
+    def _holds_back(self, state: State, now: datetime) -> bool:
+        """Return whether what was given up is still to be held once more."""
+        given_up = state.given_up
+        return given_up is not None and not (
+            given_up.was_resumed and not self._cools_down(given_up, now)
+        )
 
     def _cools_down(self, given_up: Cycle, now: datetime) -> bool:
         return seconds_since(given_up.given_up_at, now) < self._settings.cooldown_seconds

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from typing import Final
 
 from attrs import frozen
@@ -13,6 +13,10 @@ DECIDE: Final = ("grove", "reviewer", "decide")
 """The command that takes a reviewer's decision."""
 
 _UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
+_SPACE: Final = "\0"
+_OPTIONS: Final = r"(?: -[^ ]+(?: (?!-)[^ ]+)?)*"
+_MOST_WORDS: Final = 500
+"""Of a command; more would only make the search long."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
 _SEEN_ANYWAY: Final = ("Bash", "TaskUpdate", "TodoWrite")
 """What grove's hooks are registered for whatever gates want; and ``mcp__*``."""
@@ -38,7 +42,7 @@ class Pattern:
     def is_sound(self) -> bool:
         """Whether a call could match at all."""
         is_name = re.fullmatch(r"[\w*?-]+", self.tool) is not None
-        return is_name and (bool(self.command) or ":" not in self.text)
+        return is_name and self.text.isprintable() and (bool(self.command) or ":" not in self.text)
 
     @property
     def literal(self) -> str:
@@ -56,33 +60,21 @@ class Pattern:
             return False
         if not self.command:
             return True
+        # Before each word of the pattern there may be options, each with or without a value.
+        pattern = re.compile(translate(self.command).replace(r"\ ", f"{_OPTIONS} "))
+        spelled = [_spelled(words) for words in call.commands]
         return any(
-            fnmatchcase(text, self.command) for words in call.commands for text in _spelled(words)
+            pattern.match(line) or fnmatchcase(line.replace(_SPACE, " "), self.command)
+            for line in spelled
         )
 
 
-def _spelled(words: Sequence[str | None]) -> set[str]:
-    """Spell a command as it is, and without options, with and without a value for each."""
-    known = [_UNKNOWN if word is None else word for word in words]
-    if not known:
-        return set()
-    known[0] = known[0].rpartition("/")[2]
-    bare = [known[0], *_without_options(known[1:], takes_value=False)]
-    valued = [known[0], *_without_options(known[1:], takes_value=True)]
-    return {" ".join(each) for each in (known, bare, valued)}
-
-
-def _without_options(words: Iterable[str], *, takes_value: bool) -> list[str]:
-    kept: list[str] = []
-    skips = False
-    for word in words:
-        if word.startswith("-") and len(word) > 1:
-            skips = takes_value and "=" not in word
-        elif skips:
-            skips = False
-        else:
-            kept.append(word)
-    return kept
+def _spelled(words: Sequence[str | None]) -> str:
+    """Write a command in one line: the program without its folder, and no spaces within a word."""
+    known = [
+        _UNKNOWN if word is None else word.replace(" ", _SPACE) for word in words[:_MOST_WORDS]
+    ]
+    return " ".join([known[0].rpartition("/")[2], *known[1:]]) if known else ""
 
 
 def tools_to_register(patterns: Iterable[Pattern]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Final
 from attrs import Factory, field, frozen
 from attrs.validators import ge, le, optional
 
-from grove_core import PROJECT_ADDS
+from grove_core import PROJECT_ADDS, TRUSTED_ALONE
 
 NAME: Final = "review"
 
@@ -54,11 +54,11 @@ class ReviewSettings:
     mode: Mode = field(default=Mode.PROMPT, metadata=PROJECT_ADDS)
     tools: tuple[str, ...] = field(default=(), metadata=PROJECT_ADDS)
     closes: bool = field(default=False, metadata=PROJECT_ADDS)
-    scope: Scope = Scope.PROMPT
-    ttl_seconds: int | None = field(default=None, validator=optional(ge(1)))
-    max_blocks: int = field(default=3, validator=[ge(1), le(5)])
-    max_denials: int = field(default=6, validator=ge(1))
-    cooldown_seconds: int = field(default=300, validator=ge(0))
+    scope: Scope = field(default=Scope.PROMPT, metadata=PROJECT_ADDS)
+    ttl_seconds: int | None = field(default=None, validator=optional(ge(1)), metadata=PROJECT_ADDS)
+    max_blocks: int = field(default=3, validator=[ge(1), le(5)], metadata=PROJECT_ADDS)
+    max_denials: int = field(default=6, validator=ge(1), metadata=PROJECT_ADDS)
+    cooldown_seconds: int = field(default=300, validator=ge(0), metadata=PROJECT_ADDS)
     templates: Mapping[str, int] = Factory(lambda: {"default": 100})
-    reviewers: tuple[str, ...] = ("grove:reviewer",)
-    second_opinion: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = field(default=("grove:reviewer",), metadata=TRUSTED_ALONE)
+    second_opinion: tuple[str, ...] = field(default=(), metadata=TRUSTED_ALONE)

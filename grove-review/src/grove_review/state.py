@@ -84,6 +84,7 @@ class Cycle:
     grant: Grant | None = None
     reminded: tuple[str, ...] = ()
     """Reviewers that were held once since they had not decided."""
+    reminded_at: str = ""
     given_up_at: str = ""
     was_resumed: bool = False
 
@@ -98,6 +99,8 @@ class Approval:
     prompt_ids: tuple[str, ...] = ()
     digest: str = ""
     is_used: bool = False
+    use_id: str = ""
+    """The call that has used it."""
 
 
 @frozen(kw_only=True)

@@ -1,6 +1,7 @@
 """A plugin's own section, checked the way grove's own keys are."""
 
 from collections.abc import Callable, Collection, Mapping
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -99,7 +100,10 @@ class PluginSection:
         try:
             return self.kind(**arguments), problems
         except Exception as error:  # noqa: BLE001 - a plugin's validators may raise anything
-            return None, [*problems, self._problem("", str(error))]
+            # What a project gets wrong costs the user nothing of the own configuration.
+            is_own = self.said == self.own
+            user = None if is_own else PluginSection(self.kind, self.own, self.own).read()[0]
+            return user, [*problems, self._problem("", str(error))]
 
     def _problem(self, key: str, message: str) -> ConfigProblem:
         # What is missing stands nowhere.
@@ -127,9 +131,19 @@ class PluginSection:
             apart = sorted((self._together - self._asked_together) & own.keys())
             wrong |= dict.fromkeys(apart, _NOT_BESIDE)
             found = {key: value for key, value in found.items() if key not in apart}
-        added = [key for key in self._marked(PROJECT_ADDS) if key in own and key in found]
-        found |= {key: _together(own[key], found[key]) for key in added}
+        added = [key for key in self._marked(PROJECT_ADDS) if key in found and own]
+        found |= {key: self._added(key, found[key]) for key in added}
         return found, [self._problem(key, message) for key, message in wrong.items()]
+
+    def _added(self, key: str, said: Any) -> Any:  # noqa: ANN401 - values of any file
+        """Put together what the user says, or leaves at its default, and what the project adds."""
+        if key in self.own:
+            return _together(self.own[key], said)
+        default = self.attributes[key].default
+        if not isinstance(default, Enum):
+            return said
+        order = [one.value for one in type(default)]
+        return said if said not in order[: order.index(default.value)] else default.value
 
     @cached_property
     def _asked_together(self) -> set[str]:

@@ -21,7 +21,8 @@ what the user has set, and whether or not others have been agreed to."""
 
 PROJECT_ADDS = {"grove_project_adds": True}
 """Metadata of a field of a plugin's settings class that a project may strengthen and not weaken: of
-lists both count, of flags the one that is set, and of anything else what the user has said."""
+lists both count, of flags the one that is set, and of anything else what the user has said. Where
+the user has said anything in the section, of an enumeration no member before its default counts."""
 
 
 class Value:
