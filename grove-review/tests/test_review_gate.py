@@ -15,6 +15,7 @@ from grove_review.machine import Machine, approve, with_issues
 from grove_review.patterns import Pattern, tools_to_register
 from grove_review.settings import Mode, ReviewSettings, Scope
 from grove_review.state import LONGEST_TEXT, Issues, cut, read, write
+from grove_review.texts import LONGEST_MESSAGE
 
 NOW = datetime(2026, 11, 26, 9, 0, tzinfo=UTC)
 SESSION = "session-1"
@@ -164,6 +165,15 @@ def test_it_holds_again_once_after_the_pause():
     assert [bool(story.stop().block) for _ in range(3)] == [True, False, False]
     story.wait(61)
     assert not story.stop().block
+
+
+def test_a_decision_that_comes_late_counts():
+    story = Story(max_blocks=1)
+    story.prompt("#review do it")
+    assert [bool(story.stop().block) for _ in range(2)] == [True, False]
+    story.run("grove reviewer decide session-1 COMPLETE ok", **REVIEWER)
+    story.approve()
+    assert not story.gate.pending(story.state)
 
 
 def test_denials_count_and_the_pause_holds_for_calls():
@@ -415,6 +425,14 @@ def test_prompts_that_are_kept_are_bounded_and_the_first_stays():
     prompts = [one.text for one in read(story.state).cycle.prompts]
     assert (prompts[0], prompts[-1]) == ("#review the first", "prompt 49")
     assert len(prompts) < 20
+
+
+def test_what_is_kept_fits_in_any_script():
+    story = Story()
+    for number in range(20):
+        story.prompt("#review " + "ж" * LONGEST_TEXT, prompt_id=f"p{number}")
+        story.find_issues("ж" * LONGEST_MESSAGE)
+    assert story.stop().block
 
 
 def test_messages_are_drawn_by_weight_and_stay_the_same_in_a_review():

@@ -9,11 +9,11 @@ from typing import Any, Final
 import rich_click as click  # noqa: TID253 - imported when the command is called
 
 from grove_core import GateAnswer, GateSessions, GroveError, Session, Share
-from grove_review.machine import approve, resolved, with_issues
+from grove_review.machine import approve, resolved, taken_up, with_issues
 from grove_review.outcomes import outcomes_of, past_reviews, templates_of
 from grove_review.settings import NAME, ReviewSettings
 from grove_review.state import Issues, State, instant, read, seconds_since, write
-from grove_review.texts import quoted
+from grove_review.texts import LONGEST_MESSAGE, quoted
 
 _GRANT_SECONDS: Final = 300
 _MOST_FILES: Final = 100
@@ -64,19 +64,23 @@ def show_context(*, session_id: str | None, as_json: bool) -> None:
     else:
         lines += [f"Review {cycle.id} is owed: {cycle.about}"]
         for number, prompt in enumerate(cycle.prompts, start=1):
-            more = f" (the first of {prompt.size} bytes)" if prompt.size > len(prompt.text) else ""
+            is_cut = prompt.size > len(prompt.text.encode())
+            more = f" (the first of {prompt.size} bytes)" if is_cut else ""
             lines += [f"What the user asked, {number}{more}:", quoted(prompt.text)]
         if cycle.tool_input is not None:
             lines += [f"The call that waits for an approval, {cycle.tool}:"]
             lines += [quoted(cycle.tool_input.text)]
         for found in cycle.issues:
-            lines += [f"Issues found at {found.at}: {found.summary}", quoted(found.message)]
+            lines += [f"Issues found at {found.at}:", quoted(f"{found.summary}\n{found.message}")]
+            lines += [quoted(f"Second opinion: {one}") for one in found.opinions]
     lines += [
         "Tickets (quoted data):",
         *(quoted(f"{one.ticket_id} {one.title}") for one in tickets),
     ]
     lines += [f"Changed files ({work.lines if work.lines is not None else 'unknown'} lines):"]
     lines += [quoted(one) for one in work.files[:_MOST_FILES]]
+    if len(work.files) > _MOST_FILES:
+        lines.append(f"and {len(work.files) - _MOST_FILES} more: see git status and git diff")
     if settings.second_opinion:
         lines.append(f"Ask for a second opinion: {', '.join(settings.second_opinion)}")
     _show(document, lines, as_json=as_json)
@@ -105,6 +109,8 @@ def decide(
     """
     if decision == "ISSUES" and not message.strip():
         raise GroveError("ISSUES needs --message: what is to be done, for the agent")
+    if max(map(len, (message, summary, *opinions))) > LONGEST_MESSAGE:
+        raise GroveError(f"the agent is told all of it: at most {LONGEST_MESSAGE} characters each")
     sessions = _sessions()
     try:
         session = sessions.find(session_id)
@@ -116,7 +122,7 @@ def decide(
 
     def change(stored: Mapping[str, Any]) -> GateAnswer:
         nonlocal refusal
-        state = read(stored)
+        state = taken_up(read(stored))
         refusal = _refusal(state, sessions, is_person=is_person)
         if refusal or state.cycle is None:
             return GateAnswer(state=stored, trace=(f"decide refused: {refusal}",))
@@ -129,7 +135,8 @@ def decide(
             at = instant(sessions.now)
             found = Issues(summary=summary, message=message, by=by, at=at, opinions=opinions)
             decided = with_issues(state, found)
-        trace = (f"{decision} by {by}: {summary}",)
+        said = (f"second opinion: {one}" for one in opinions)
+        trace = (f"{decision} by {by}: {summary}", *said)
         return GateAnswer(state=write(decided), trace=trace, outcome=outcome)
 
     sessions.update(session, change)

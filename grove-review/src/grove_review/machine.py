@@ -13,6 +13,7 @@ from grove_review import texts
 from grove_review.patterns import DECIDE, Pattern
 from grove_review.settings import Mode, ReviewSettings, Scope
 from grove_review.state import (
+    MOST_ISSUES,
     MOST_PROMPTS,
     Approval,
     Attempt,
@@ -144,6 +145,7 @@ class Machine:
         if not is_reviewer:
             refusal = texts.only_a_reviewer(self._settings.reviewers)
             return _Step(state, deny=refusal, trace=("decide refused: not a reviewer",))
+        state = taken_up(state)
         if state.cycle is None or call.tool is None:
             return _Step(state)
         use_id, agent = call.tool.use_id or "", call.agent_id or ""
@@ -390,6 +392,13 @@ def approve(state: State, by: str, now: datetime) -> State:
     return evolve(state, cycle=None, approval=approval, given_up=None).with_past(past)
 
 
+def taken_up(state: State) -> State:
+    """Take a review up again that was given up: somebody decides on it after all."""
+    if state.cycle is not None or state.given_up is None:
+        return state
+    return evolve(state, cycle=evolve(state.given_up, given_up_at=""), given_up=None)
+
+
 def resolved(state: State, outcome: str) -> State:
     """Say what came of the latest blocks of the review that is owed."""
     if state.cycle is None:
@@ -405,7 +414,7 @@ def with_issues(state: State, found: Issues) -> State:
         return state
     kept = evolve(
         cycle,
-        issues=(*cycle.issues, found),
+        issues=(*cycle.issues, found)[-MOST_ISSUES:],
         is_message_due=True,
         grant=None,
         attempts=_resolved(cycle.attempts, "issues"),

@@ -9,7 +9,7 @@ from typing import Any, Final
 from attrs import evolve, frozen
 from cattrs.preconf.json import JsonConverter as Converter
 
-from grove_core import ToolCall, format_instant, parse_instant
+from grove_core import GroveError, ToolCall, format_instant, parse_instant
 
 LONGEST_TEXT: Final = 10 * 1024
 """Bytes of a prompt, and of a tool call's input, that are kept."""
@@ -145,7 +145,10 @@ class State:
 
 def read(document: Mapping[str, Any]) -> State:
     """Read what grove has stored; fields of another version are left out."""
-    return _converter.structure(document, State)
+    try:
+        return _converter.structure(document, State)
+    except Exception as error:
+        raise GroveError("what is kept of a review cannot be read; was it edited?") from error
 
 
 def write(state: State) -> dict[str, Any]:

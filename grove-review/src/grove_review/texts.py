@@ -15,7 +15,8 @@ ASKED_BY_PROMPT: Final = (
 )
 SWITCHED_OFF: Final = "grove: the review that was owed is called off by the user."
 _LARGEST_TEMPLATE: Final = 6_000
-_LONGEST_MESSAGE: Final = 6_000
+LONGEST_MESSAGE: Final = 6_000
+"""Characters of a reviewer's message, which is given whole."""
 
 
 def read_templates(folder: Path, weights: Mapping[str, int]) -> dict[str, str]:
@@ -109,7 +110,7 @@ def given_up(cycle: Cycle) -> str:
 
 def quoted(text: str) -> str:
     """Quote what an agent wrote, so that no line of it passes for grove's own."""
-    lines = text[:_LONGEST_MESSAGE].splitlines()
+    lines = text.splitlines()
     return "\n".join(f"> {''.join(filter(str.isprintable, line))}".rstrip() for line in lines)
 
 

@@ -21,7 +21,10 @@ LARGEST_STATE: Final = 256 * 1024
 
 def _is_document(value: object) -> bool:
     try:
-        return isinstance(value, Mapping) and len(json.dumps(dict(value))) <= LARGEST_STATE
+        if not isinstance(value, Mapping):
+            return False
+        text = json.dumps(dict(value), ensure_ascii=False)
+        return len(text.encode("utf-8", "surrogatepass")) <= LARGEST_STATE
     except (TypeError, ValueError, RecursionError):
         return False
 
