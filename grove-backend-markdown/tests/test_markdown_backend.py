@@ -20,14 +20,6 @@ def file(context):
     return context.root / ".grove" / "learnings.md"
 
 
-def test_writing_appends_and_heals_a_missing_newline(backend, file, make_learning):
-    file.parent.mkdir()
-    before = b"My own notes, caf\xe9\r\nwithout a newline"
-    file.write_bytes(before)
-    backend.write(make_learning())
-    assert file.read_bytes() == before + b"\n\n" + format_entry(make_learning()).encode()
-
-
 def test_folder_of_single_files_is_read_too(context, backend, file, make_learning):
     folder = context.root / ".grove" / "learnings"
     folder.mkdir(parents=True)

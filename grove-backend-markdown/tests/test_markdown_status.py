@@ -15,17 +15,6 @@ OLD_ENTRY = (
 BY_HAND = "### [cl_hand] By hand\n* **Category**: domain\n\n> a\n\n> b"
 
 
-def test_archive_and_restore(make_learning):
-    text = f"Prose.\n\n{format_entry(make_learning(1))}\n{format_entry(make_learning(2))}tail"
-    archived = change_status(
-        text, "cl_20260206_000002", LearningStatus.ARCHIVED, "decayed 2026-05-07"
-    )
-    before, after = text.split("\n"), archived.split("\n")
-    differing = [n for n, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]]
-    assert [after[n] for n in differing] == ["- **Status:** archived (decayed 2026-05-07)"]
-    assert change_status(archived, "cl_20260206_000002", LearningStatus.ACTIVE) == text
-
-
 @given(data=st.data())
 @settings(max_examples=40)
 def test_any_file_differs_in_one_line(hostile_learnings, lookalikes, data):

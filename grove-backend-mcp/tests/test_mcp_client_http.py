@@ -1,6 +1,5 @@
 """The client against servers that misbehave over HTTP; they run in threads of the test."""
 
-import io
 import json
 import shutil
 import ssl
@@ -15,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_backend_mcp.client import Limits, Reporter, connect
-from grove_backend_mcp.client.http import events_in
 from grove_backend_mcp.servers import Endpoint, FaultKind, ServerFaultError
 
 TOKEN = "token-of-the-user"
@@ -481,20 +479,6 @@ def test_tls_is_spoken_where_the_certificate_is_good(serve, certificate, monkeyp
 
 
 HIDDEN = "hunter22"
-
-
-@pytest.mark.parametrize(
-    ("stream", "found"),
-    [
-        (b"event: message\ndata: 1\n\n", [b"1"]),
-        (b"data:no blank\ndata\ndata:  two\n\n", [b"no blank\n\n two"]),
-        (b"id: 1\nretry: 10\nunknown: x\n\n", []),
-        (b"data: without an empty line", [b"without an empty line"]),
-    ],
-)
-def test_events_are_read_as_their_standard_says(stream, found):
-    assert list(events_in(io.BytesIO(stream))) == found
-    assert list(events_in(io.BytesIO(stream.replace(b"\n", b"\r\n")))) == found
 
 
 @given(st.text())

@@ -1,15 +1,12 @@
 """Entries look as Total Recall and people expect them, and any learning is read back equal."""
 
-from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from datetime import UTC, date, datetime
 
 import pytest
 from attrs import evolve
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_totalrecall.backend import TotalRecallBackend
 from grove_backend_totalrecall.entry import (
     daily_template,
     format_entry,
@@ -19,13 +16,9 @@ from grove_backend_totalrecall.entry import (
 )
 from grove_backend_totalrecall.reader import Mark, read_log
 from grove_core import (
-    BackendContext,
     Category,
     Confidence,
-    Criterion,
     Learning,
-    LearningStatus,
-    ReceiptStatus,
     Scope,
 )
 
@@ -263,76 +256,3 @@ def test_long_hostile_text_is_read_in_linear_time(unit):
         text = start + unit * (30_000 // len(unit))
         read_log(text, daily=True)
         joint(text)
-
-
-# --- any learning, through the backend ----------------------------------------------------------
-
-DAY = datetime(2030, 1, 2, 10, 0, 30).astimezone()
-wild = st.builds(
-    Learning,
-    id=st.from_regex(r"cl_20300102_[b-z]{6}|cl_20300102_0[0-9]{2}", fullmatch=True),
-    category=st.sampled_from(Category),
-    summary=texts,
-    detail=texts,
-    session_id=texts,
-    timestamp=st.datetimes(datetime(2000, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC)),
-    scope=st.sampled_from(Scope),
-    confidence=st.sampled_from(Confidence),
-    criteria_met=st.frozensets(st.sampled_from(Criterion)),
-    tags=st.lists(texts, max_size=3).map(tuple),
-    context_files=st.lists(texts, max_size=3).map(tuple),
-    ticket_id=st.none() | texts,
-    status=st.sampled_from(LearningStatus),
-    supersedes=st.lists(texts, max_size=2).map(tuple),
-)
-
-
-class Project:
-    """A memory, and the local time."""
-
-    def __init__(self, root):
-        self.root = root
-        self.now = DAY
-        for folder in ("memory/daily", "memory/registers", ".claude/rules"):
-            (root / folder).mkdir(parents=True)
-        (root / ".claude" / "rules" / "total-recall.md").write_text("# Total Recall\n")
-
-    @property
-    def log(self):
-        return self.root / "memory" / "daily" / f"{self.now:%Y-%m-%d}.md"
-
-    def open(self):
-        """Another instance each time: nothing is remembered but what is in files."""
-        context = BackendContext(root=self.root, home=self.root / "home")
-        self.now += timedelta(milliseconds=1)  # no two changes are of one moment
-        return TotalRecallBackend(context, clock=lambda: self.now)
-
-    def append(self, text):
-        """What somebody appends without a lock."""
-        with self.log.open("ab") as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
-
-
-@given(
-    several=st.lists(wild, min_size=1, max_size=3, unique_by=lambda one: one.id),
-    before=surroundings,
-    after=surroundings,
-)
-@settings(max_examples=25, deadline=None)
-def test_a_day_of_learnings_is_read_back_equal_by_another_instance(several, before, after):
-    with TemporaryDirectory() as folder:
-        project = Project(Path(folder))
-        project.append(before)
-        for learning in several:
-            content = project.log.read_bytes()
-            assert project.open().write(learning).status is ReceiptStatus.STORED
-            assert project.log.read_bytes().startswith(content)
-            assert project.open().get(learning.id) == learning
-            project.append("\n## [pre-compact 10:00]\n\n- Compaction occurred at 10:00.\n\n")
-        project.append(after)
-        content = project.log.read_bytes()
-        listed = [one for one in project.open().iterate() if one in several]
-        assert {one.id: one for one in listed} == {one.id: one for one in several}
-        assert len(listed) == len(several)
-        assert project.open().write(several[0]).status is ReceiptStatus.DUPLICATE
-        assert project.log.read_bytes() == content

@@ -193,14 +193,6 @@ def test_what_was_not_shown_keeps_nothing_away():
     assert list(reasons(choice).values()) == [SHOWN, BEYOND_LIMIT, BEYOND_LIMIT]
 
 
-def test_nothing_is_shown_twice_and_its_place_goes_to_others():
-    hits = [found(f"n{number}", 1 - number / 100) for number in range(8)]
-    choice = chosen(*hits, shown={"cl_n0", "cl_n3"}, limit=3)
-    assert names(choice) == ["n1", "n2", "n4"]
-    assert choice.beyond == 3
-    assert reasons(choice)["n0"] == reasons(choice)["n3"] == SHOWN_BEFORE
-
-
 @pytest.mark.parametrize("relevance", [0.9, 0.1])
 def test_what_says_the_same_as_something_shown_before_is_not_shown(relevance):
     hits = [found("before", relevance, text=TEXT), found("again", 0.8, text=TEXT)]

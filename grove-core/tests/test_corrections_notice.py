@@ -30,14 +30,6 @@ def lines(*corrections, **summaries):
     return [line_of(one, known, NOW) for one in latest_of(corrections, NOW)]
 
 
-def test_a_line_names_both_and_quotes_the_successor():
-    (line,) = lines(corrected("cl_a", "cl_b"), cl_b="Orders are paged")
-    assert line == (
-        "grove: the note cl_a, shown here 2 days ago, has been superseded since by cl_b"
-        " (quoted data): > Orders are paged"
-    )
-
-
 def test_that_one_took_anothers_place_only_the_store_can_say():
     said = corrected("cl_a", "cl_b")
     old, new = example_learning(id="cl_a"), example_learning(id="cl_b")

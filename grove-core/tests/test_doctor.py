@@ -9,7 +9,6 @@ import pytest
 from grove_core.clock import now_utc
 from grove_core.doctor import hooks, program
 from grove_core.doctor.check import Check, Examination, Status, ok, run_checks
-from grove_core.doctor.records import event_log
 from grove_core.doctor.secrets import secrets
 from grove_core.project import Project
 from grove_core.services import packages
@@ -59,25 +58,6 @@ def test_a_check_that_fails_is_broken_and_the_others_go_on(examination, look, wo
 def an_event(number, **fields):
     known = {"v": 1, "ts": f"2030-01-02T10:00:{number:02}Z", "event": "rated", "grove": "0.1.0"}
     return json.dumps({**known, "learning_id": "cl_1", "useful": True, **fields})
-
-
-def test_lines_that_do_not_count_are_named(project, examination):
-    lines = [
-        an_event(1),
-        "<<<<<<< ours",
-        an_event(2),
-        an_event(3, event="celebrated"),
-        an_event(3, useful="very"),
-        "\x00\x00\x00",
-        an_event(3)[:40],
-    ]
-    path = project.root / ".grove" / "stats.log"
-    path.write_bytes("\n".join(lines).encode("latin-1"))
-    found = [one.detail for one in run(event_log, examination)]
-    assert found == [
-        f"{path}:2, 5, 6, 7: lines that are no event: 4",
-        f"{path} has lines that only a newer grove understands: 1",
-    ]
 
 
 def places(examination):

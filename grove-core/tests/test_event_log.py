@@ -44,14 +44,6 @@ def published(project):
     return [path.read_text().splitlines() for path in paths]
 
 
-def test_events_are_lines_of_this_version(log):
-    append(log, ONE, TWO)
-    assert events_in(log) == [ONE, TWO]
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    assert all(line["v"] == 1 and line["grove"] == "9.9" for line in lines)
-    assert lines[0]["ts"] == "2026-02-06T10:00:00Z"
-
-
 @given(
     reasons=st.lists(st.text(max_size=30), min_size=1, max_size=5, unique=True),
     noise=st.lists(st.binary(max_size=20), max_size=3),

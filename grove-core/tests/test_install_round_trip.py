@@ -147,19 +147,6 @@ def test_what_a_person_edited_since_stays(place, again):
     assert not (place.root / ".claude" / "rules").exists()
 
 
-def test_what_the_team_shares_waits_for_its_own_uninstall(place):
-    shared = place.root / ".claude" / "settings.json"
-    shared.parent.mkdir()
-    shared.write_text('{ "model":"opus" }')
-    place.connect(shared=True)
-    kept = shared.read_text()
-    assert any("--shared" in note for note in place.disconnect().notes)
-    assert shared.read_text() == kept
-    place.disconnect(shared=True)
-    assert shared.read_text() == '{ "model":"opus" }'
-    assert not place.project.paths.installed.exists()
-
-
 def test_a_file_that_changes_between_plan_and_deed_is_not_touched(place):
     place.local.parent.mkdir()
     place.local.write_text("{}")

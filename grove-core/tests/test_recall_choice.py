@@ -7,7 +7,6 @@ from core_worlds import NOW, a_learning, a_session, events_in, git, own_git_only
 
 from grove_core.model.learning import Confidence, LearningStatus, Scope
 from grove_core.model.memory import Detection, Query
-from grove_core.model.session import EventType
 from grove_core.plugins.descriptors import Area, BackendSpec, TicketProbe
 from grove_core.project import Project
 from grove_core.services import recall as recall_module
@@ -73,34 +72,11 @@ def write(backends, *learnings):
 REDIS = Query(tags=("redis",))
 
 
-def chosen(project, session, query=REDIS, limit=5):
-    project.finder.refresh()  # as another process does
-    found = recall(project, session, query, limit=limit, max_chars=4000, via="start")
-    return [] if found is None else [one.learning_id for one in found.learnings]
-
-
 def show(project, session, query=REDIS, limit=5, max_chars=4000):
     project.finder.refresh()
     found = recall(project, session, query, limit=limit, max_chars=max_chars, via="prompt")
     remember(project, session, found)
     return project.sessions.get(session.id)
-
-
-def test_a_learning_is_shown_once_a_session(project, session, backends):
-    write(backends, taught("a"))
-    after = show(project, session)
-    assert [one.learning_id for one in after.injected] == ["cl_a"]
-    assert recall(project, after, REDIS, limit=5, max_chars=4000, via="prompt") is None
-    write(backends, taught("b"))
-    assert chosen(project, after) == ["cl_b"]
-    again = show(project, after)
-    assert [one.learning_id for one in again.injected] == ["cl_a", "cl_b"]
-    (event,) = [
-        one
-        for one in again.trace.events
-        if one.event_type is EventType.LEARNINGS_INJECTED and "cl_b" in one.details["learnings"]
-    ]
-    assert (event.details["via"], event.details["learnings"]) == ("prompt", "cl_b")
 
 
 def later(project):

@@ -35,24 +35,6 @@ SAME = [
         "Each xdist worker needs its own database name",
         "Workers truncate each other's tables when tests/conftest.py does not put PYTEST_XDIST_WORKER into the name of the tmp database.",
     ),
-    (
-        "The feature flag client caches values for 60 seconds",
-        "Toggling a flag in flags/admin does nothing at once; integration tests must call flags.refresh() or wait.",
-        "Feature flag values are cached for 60 seconds by the client",
-        "Integration tests must call flags.refresh(), since toggling a flag in flags/admin does not take effect at once.",
-    ),
-    (
-        "Rails enum columns must not be reordered",
-        "Order.status is stored as an integer index; inserting a value in the middle changed the meaning of old rows. Append only.",
-        "Append new values to Rails enums, never insert in the middle",
-        "The integer index of Order.status is stored, so inserting a value in the middle changes the meaning of old rows.",
-    ),
-    (
-        "gRPC keepalive must be below the load balancer's idle timeout of 60 s",
-        "The AWS NLB drops idle flows silently; clients hang until the deadline. GRPC_ARG_KEEPALIVE_TIME_MS is 30000 in rpc/client.py.",
-        "Idle gRPC connections are dropped by the load balancer after 60 s",
-        "Clients then hang until the deadline, as the AWS NLB drops flows silently. Set GRPC_ARG_KEEPALIVE_TIME_MS to 30000 in rpc/client.py.",
-    ),
 ]
 OTHER = [
     (
@@ -78,24 +60,6 @@ OTHER = [
         "A pickled Order is stale when tasks/invoice.py runs.",
         "Celery tasks must be enqueued in on_commit",
         "tasks/invoice.py ran before the transaction had committed and did not find the order.",
-    ),
-    (
-        "Retry on 429 must honour Retry-After for the Shopify API",
-        "clients/shopify.py slept 1 s and was banned for an hour.",
-        "Retry on 502 must be limited to GET for the Shopify API",
-        "clients/shopify.py retried a POST after 502 and created orders twice.",
-    ),
-    (
-        "TypeScript path aliases need an entry in vite.config.ts too",
-        "tsconfig paths are not read by Vite; the build fails and the editor does not.",
-        "TypeScript path aliases need an entry in jest.config.js too",
-        "moduleNameMapper must repeat tsconfig paths; jest fails with Cannot find module.",
-    ),
-    (
-        "The cache key of prices must contain the currency",
-        "Customers in CHF saw EUR prices from cache/prices.py.",
-        "The cache key of prices must contain the customer group",
-        "Wholesale prices leaked to guests from cache/prices.py.",
     ),
 ]
 

@@ -1,7 +1,6 @@
 """Commands in common: what they print, where, and how they exit; and completion."""
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -144,22 +143,6 @@ def test_the_brief_names_what_to_reflect_on(beads):
     assert [one["note"] for one in brief["observations"]] == ["rows() is called twice"]
     assert [one["learning_id"] for one in brief["injected"]] == [ONE]
     assert "rows() is called twice" in assert_done(agent.grove("reflect", "--brief")).stdout
-
-
-def test_init_makes_what_is_missing_and_touches_nothing_else(world):
-    done = assert_done(world.grove("init", "--json"))
-    names = {"config.toml", ".gitattributes"}
-    folder = world.project / ".grove"
-    assert {os.path.relpath(path, folder) for path in done.json["created"]} == names
-    assert (folder / ".gitattributes").read_text().startswith("*.jsonl merge=union\n")
-    config = (folder / "config.toml").read_text()
-    assert all(line.startswith(("#", "[")) or not line for line in config.splitlines())
-    assert world.grove("status", "--json").json["config_problems"] == []
-    (folder / "config.toml").write_text("# mine\n")
-    before = listing(folder)
-    again = assert_done(world.grove("init", "--json"))
-    assert again.json["created"] == again.json["extended"] == []
-    assert listing(folder) == before
 
 
 @pytest.fixture

@@ -147,12 +147,6 @@ def test_of_server_and_command_one_answers_a_stop(beads):
     assert beads.session()["gate"]["breaker"]["block_count"] == 2
 
 
-def test_hooks_can_be_switched_off(beads):
-    found = serve(beads, closed(beads), GROVE_NO_HOOKS="1")
-    assert {said(each) for each in found} == {"{}"}
-    assert beads.session() is None
-
-
 # --- tools --------------------------------------------------------------------------------------
 
 

@@ -129,11 +129,6 @@ class Memory:
         held = json.loads(self.store.read_text()) if self.store.exists() else {}
         return held.get("entities", {})
 
-    def add_note(self, name, *observations):
-        """A note of somebody who does not use grove."""
-        note = {"name": name, "entityType": "note", "observations": [*observations]}
-        self.store.write_text(json.dumps({"entities": {**self.entities, name: note}}))
-
     def created(self):
         """Names of what was created, each as often as the server was told to."""
         calls = self.calls("create_entities")

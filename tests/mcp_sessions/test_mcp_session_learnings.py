@@ -43,20 +43,6 @@ def status_there(memory, learning_id):
     return json.loads(block.removeprefix("grove-meta:v1 "))["status"]
 
 
-def test_what_was_learned_is_on_the_server_when_reflect_has_ended(memory, reflecting, candidate):
-    done = reflecting.grove("reflect", stdin=json.dumps({"candidates": [candidate()]}))
-    assert done.code == 0, done.stderr
-    assert "stored" in done.stdout
-    assert "waits" not in done.stdout + done.stderr
-    (learning_id,) = memory.entities
-    assert learning_id in done.stdout
-    assert candidate()["detail"] in memory.entities[learning_id]["observations"][0]
-    assert memory.world.gate() == "reflected"
-    assert flushed(memory.world)[1]["waiting"] == []
-    assert memory.created() == [learning_id]
-    assert memory.processes() == {}
-
-
 @pytest.mark.parametrize("way", ["flush", "reflect", "child"])
 def test_what_the_server_cannot_take_waits_and_gets_there_once(memory, reflecting, candidate, way):
     world = memory.world
@@ -113,11 +99,3 @@ def test_what_is_put_away_here_is_put_away_on_the_server_and_on_other_machines(m
         assert flushed(colleague.world)[1]["received"] == 1
         assert status_here(colleague.world, learning_id) == status
     assert [*memory.entities] == [learning_id]
-
-
-def test_a_search_asks_the_server_and_shows_no_notes_of_others(memory):
-    world = memory.world
-    (learning_id,) = memory.teach(1)
-    memory.add_note("Deploy", "Deploys of the shop go through the queue of orders")
-    assert [*found(world, "orders")] == [learning_id]
-    assert "queue" not in world.agent().starts()
