@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from grove_tickets import backlog, beads, br, gitbug, linear, taskmaster, tissue, tk
-from grove_tickets.frontmatter import read_document
 from grove_tickets.places import (
     exists,
     find_repository,
@@ -16,7 +15,7 @@ from grove_tickets.places import (
     read_last_lines,
     real_path,
 )
-from grove_tickets.records import records
+from grove_tickets.records import read_document, records
 
 READERS = [
     lambda path: read_file(path, 100),

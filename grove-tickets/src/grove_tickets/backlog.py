@@ -14,6 +14,7 @@ from grove_core import (
     ToolCall,
     hookimpl,
 )
+from grove_tickets import records
 from grove_tickets.arguments import known, take_apart
 from grove_tickets.calls import (
     close_of,
@@ -23,9 +24,7 @@ from grove_tickets.calls import (
     text_of,
     tool_of,
 )
-from grove_tickets.frontmatter import documents, read_document, read_fields
 from grove_tickets.places import detected, files_in, find_upwards, is_directory
-from grove_tickets.records import list_field, text_field, ticket_of
 
 grove_api = 2
 SYSTEM = "backlog"
@@ -72,19 +71,19 @@ def detect(context: ProjectContext) -> Detection | None:
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which task is in progress: the one that was updated last, if there are several."""
     project = _find_project(context.cwd, context.environment)
-    found = () if project is None else documents(project[1] / "tasks", "progress")
-    started = [one for _, one in found if _plain(text_field(one.fields, "status")) == "inprogress"]
+    found = () if project is None else records.documents(project[1] / "tasks", "progress")
+    started = [
+        one for _, one in found if _plain(records.text_field(one.fields, "status")) == "inprogress"
+    ]
     task = max(
         started,
-        key=lambda one: (
-            text_field(one.fields, "updated_date") or text_field(one.fields, "created_date")
-        ),
+        key=lambda one: text_of(one.fields, "updated_date", "created_date"),
         default=None,
     )
     if task is None:
         return None
     description = task.body.partition(_START)[2].partition(_END)[0].strip()
-    return ticket_of({**task.fields, "description": description}, SYSTEM)
+    return records.ticket_of({**task.fields, "description": description}, SYSTEM)
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
@@ -130,16 +129,16 @@ def _find_project(cwd: Path, environment: Mapping[str, str]) -> tuple[dict[str, 
     config = find_upwards(_start(cwd, environment), *_CONFIGS)
     if config is None:
         return None
-    fields = read_fields(config)
+    fields = records.read_fields(config)
     if config.name != _ROOT_CONFIG:
         return fields, config.parent
-    named = text_field(fields, "backlog_directory")
+    named = records.text_field(fields, "backlog_directory")
     candidates = [config.parent / name for name in ([named] if named else _DIRECTORIES)]
     return fields, next((one for one in candidates if is_directory(one)), candidates[0])
 
 
 def _done_status(fields: dict[str, Any]) -> str:
-    statuses = list_field(fields, "statuses")
+    statuses = records.list_field(fields, "statuses")
     return _plain(statuses[-1]) if statuses else "done"
 
 
@@ -156,11 +155,11 @@ def _is_closed(close: TicketClose, context: ProjectContext) -> bool | None:
     path = _find_file(directory, close.ticket_id)
     if path is None:
         return False if files_in(directory / "tasks", ".md") else None
-    document = read_document(path)
+    document = records.read_document(path)
     if document is None:
         return None
     put_away = path.parent.name == "completed"
-    return put_away or _plain(text_field(document.fields, "status")) == _done_status(fields)
+    return put_away or _plain(records.text_field(document.fields, "status")) == _done_status(fields)
 
 
 def _find_file(directory: Path, typed: str) -> Path | None:

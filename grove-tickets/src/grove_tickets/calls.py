@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import evolve
 
 from grove_core import CloseMatcher, ProjectContext, TicketClose, ToolCall
-from grove_tickets.arguments import is_known, known
+from grove_tickets.arguments import Arguments, is_known, known, parse, valued_flags
 from grove_tickets.outputs import Printed, Stored, confirmation
 
 if TYPE_CHECKING:
@@ -77,6 +77,13 @@ def store_directory(
         named = Path(path or "")
         meant = str(named.parent) if named.name in _STORES else None
     return None if meant == os.path.normpath(call.cwd) else meant
+
+
+def behind_git(command: "Command") -> tuple[Arguments, str]:
+    """Return what ``git`` is told before its subcommand and from there on, and where it runs."""
+    overall = parse(command.words[1:], valued_flags("git")[""], interspersed=False)
+    moves = (value for flag, value in overall.options if flag == "-C")
+    return overall, str(Path(command.directory, *moves))
 
 
 def tool_of(call: ToolCall, *systems: str) -> str:

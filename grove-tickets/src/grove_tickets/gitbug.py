@@ -15,8 +15,7 @@ from grove_core import (
     hookimpl,
 )
 from grove_tickets.arguments import parse
-from grove_tickets.calls import close_of, matchers, shell_commands, store_directory
-from grove_tickets.commits import behind_git
+from grove_tickets.calls import behind_git, close_of, matchers, shell_commands, store_directory
 from grove_tickets.outputs import output_text, told
 from grove_tickets.places import detected, exists, find_repository, first_line
 

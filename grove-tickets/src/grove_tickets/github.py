@@ -13,10 +13,9 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets import forges
 from grove_tickets.arguments import UNKNOWN, Arguments, known, take_apart, valued_flags
 from grove_tickets.calls import matchers, text_of, tool_of
-from grove_tickets.commits import closed_by_commits, takes_effect
-from grove_tickets.forges import changed_by_program, ids_named, probe, repository_named, request_of
 from grove_tickets.outputs import json_objects, output_text, told
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ _FAILED: Final = (
 @hookimpl
 def grove_ticket_probes() -> Sequence[TicketProbe]:
     """Offer GitHub."""
-    return [probe(SYSTEM)]
+    return [forges.probe(SYSTEM)]
 
 
 @hookimpl
@@ -71,8 +70,8 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return what a call would close and open again."""
     if call.name != "Bash":
         return _changed_by_tool(call)
-    found = changed_by_program(call, context, "gh", _changed_by_gh)
-    for issue, directory in closed_by_commits(call, context):
+    found = forges.changed_by_program(call, context, "gh", _changed_by_gh)
+    for issue, directory in forges.closed_by_commits(call, context):
         later = TicketClose(system=SYSTEM, ticket_id=issue, directory=directory, certain=False)
         found.append(later)
     return found
@@ -85,14 +84,14 @@ def _changed_by_gh(command: "Command", environment: Mapping[str, str]) -> Iterat
     if name == "api":
         yield from _changed_by_request(arguments, command.stdin)
         return
-    named = repository_named(arguments, command, environment, "GH_REPO")
+    named = forges.repository_named(arguments, command, environment, "GH_REPO")
     repository = "/".join(named.split("/")[-2:])
     reopens, certain = name.endswith("reopen"), not arguments.has("--auto")
     ids: Sequence[str | None] = ()
     match arguments.positionals:
         case (typed,) if typed:
             is_issue = name.startswith("issue")
-            ids = ids_named(typed, repository, _URL, _reference, is_issue=is_issue)
+            ids = forges.ids_named(typed, repository, _URL, _reference, is_issue=is_issue)
         case () if name == "pr merge" and arguments.value("-R", "--repo") is None:
             ids = [None]  # of the branch
     for one in ids:
@@ -106,7 +105,7 @@ def _reference(repository: str, number: str, *, is_issue: bool) -> str:
 
 def _changed_by_request(arguments: Arguments, stdin: str | None) -> Iterator[TicketClose]:
     """Read ``gh api``."""
-    method, endpoint, fields = request_of(arguments, stdin)
+    method, endpoint, fields = forges.request_of(arguments, stdin)
     if endpoint == "graphql":
         yield from _changed_by_query(text_of(fields, "query"))
     path = re.search(_API_PATH, endpoint)
@@ -161,8 +160,8 @@ def _says_closed(close: TicketClose, result: ToolResult, context: ProjectContext
         )
     )
     answer = told(said, close.ticket_id, text)
-    is_commit = not close.certain and close.ticket_id is not None and "pr#" not in close.ticket_id
-    return takes_effect(result, context.cwd) if answer is None and is_commit else answer
+    is_commit = not close.certain and not (close.ticket_id or "pr#").startswith("pr#")
+    return forges.takes_effect(result, context.cwd) if answer is None and is_commit else answer
 
 
 def _said(result: ToolResult, text: str) -> Iterator[tuple[str, str, bool]]:

@@ -14,9 +14,9 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets import forges
 from grove_tickets.arguments import Arguments, is_known, take_apart
 from grove_tickets.calls import matchers, text_of, tool_of
-from grove_tickets.forges import changed_by_program, ids_named, probe, repository_named, request_of
 from grove_tickets.outputs import json_objects, output_text, told
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _REFUSED: Final = (
 @hookimpl
 def grove_ticket_probes() -> Sequence[TicketProbe]:
     """Offer GitLab."""
-    return [probe(SYSTEM)]
+    return [forges.probe(SYSTEM)]
 
 
 @hookimpl
@@ -68,7 +68,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return what a call would close and open again."""
     if call.name == "Bash":
-        return changed_by_program(call, context, "glab", _changed_by_glab)
+        return forges.changed_by_program(call, context, "glab", _changed_by_glab)
     return _changed_by_tool(call)
 
 
@@ -86,7 +86,7 @@ def _changed_by_glab(command: "Command", environment: Mapping[str, str]) -> Iter
         text = arguments.value("-m", "--message") or ""
         verbs = re.findall(r"(?m)^/(close|reopen|merge)[ \t]*$", text)
         waits = "merge" in verbs  # which is done later
-    project = repository_named(arguments, command, environment, "GITLAB_REPO")
+    project = forges.repository_named(arguments, command, environment, "GITLAB_REPO")
     ids = _tickets(arguments, project, is_issue=group != "mr") if group in _GROUPS else ()
     for one, what in product(ids, verbs):
         reopens = what == "reopen"
@@ -101,7 +101,7 @@ def _tickets(arguments: Arguments, project: str, *, is_issue: bool) -> Sequence[
     if not words:
         return [None]
     typed = words[0].split(",") if len(words) == 1 else words
-    named = (ids_named(one, project, _URL, _reference, is_issue=is_issue) for one in typed)
+    named = (forges.ids_named(one, project, _URL, _reference, is_issue=is_issue) for one in typed)
     return [ticket_id for ids in named for ticket_id in ids]
 
 
@@ -112,7 +112,7 @@ def _reference(project: str, number: str, *, is_issue: bool) -> str:
 
 def _changed_by_request(arguments: Arguments, stdin: str | None) -> Sequence[TicketClose]:
     """Read ``glab api``."""
-    method, endpoint, fields = request_of(arguments, stdin)
+    method, endpoint, fields = forges.request_of(arguments, stdin)
     path = re.fullmatch(_API_PATH, endpoint)
     if path is None or method != "PUT":
         return ()

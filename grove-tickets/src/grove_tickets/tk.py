@@ -14,9 +14,8 @@ from grove_core import (
     hookimpl,
 )
 from grove_tickets.calls import close_of, matchers, shell_commands, store_directory
-from grove_tickets.frontmatter import documents, read_document
 from grove_tickets.places import changed_at, detected, files_in, is_directory
-from grove_tickets.records import list_field, text_field
+from grove_tickets.records import documents, list_field, read_document, text_field
 
 grove_api = 2
 SYSTEM = "tk"
