@@ -196,7 +196,7 @@ def test_a_call_that_needs_no_approval_is_none_of_its_business(agent):
 
 
 def test_two_gates_share_what_the_client_stands(agent):
-    agent.world.grove("config", "set", "circuit_breaker.max_blocks", "6")
+    agent.world.grove("config", "set", "--user", "circuit_breaker.max_blocks", "6")
     _, denial = calls(agent, "bd close bd-1")
     assert not denial, "the gate is off, since the client would override one of both"
     assert "blocks 3 times, and the client takes 2 more" in agent.world.log()
@@ -212,6 +212,8 @@ def test_a_projects_file_switches_nothing_of_the_users_off(agent):
     for key, value in (("mode", '"never"'), ("max_blocks", "9")):
         agent.world.grove("config", "set", f"gates.review.{key}", value)
         assert calls(agent, "bd close bd-1")[1], key
+    agent.world.grove("config", "set", "circuit_breaker.max_blocks", "6")
+    assert calls(agent, "bd close bd-1")[1], "the reflection leaves room"
     agent.world.grove("config", "set", "gates.review.reviewers", '["general-purpose"]')
     other = {"agent_id": "a1", "agent_type": "general-purpose"}
     assert calls(agent, "grove reviewer decide session-1 COMPLETE ok", **other)[1]

@@ -8,10 +8,12 @@ from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from attrs import evolve
 
 from grove_core import __version__
-from grove_core.config.load import LoadedConfig, load_config
+from grove_core.config.load import LoadedConfig, Source, load_config
 from grove_core.config.schema import Config, LayoutSetting, gate_policy
 from grove_core.environment import fingerprint
 from grove_core.errors import CodecError, StorageError
@@ -51,6 +53,9 @@ if TYPE_CHECKING:
     from grove_core.ticketing import TicketSystems
 
 _T = TypeVar("_T")
+
+_MOST_BESIDE_OTHERS: Final = 5
+"""Blocks of a reflection; a plugin's gate may have three by default, the client takes eight."""
 
 
 class WarmCache:
@@ -163,7 +168,12 @@ class Project:
     @property
     def policy(self) -> GatePolicy:
         """What the gate works with."""
-        return gate_policy(self.config)
+        policy = gate_policy(self.config)
+        origin = self.loaded_config.origins.get("circuit_breaker.max_blocks")
+        if origin is None or origin.source is not Source.PROJECT or not self.plugins.gates():
+            return policy
+        # A project's file leaves a gate of the user's the room that it has by default.
+        return evolve(policy, max_blocks=min(policy.max_blocks, _MOST_BESIDE_OTHERS))
 
     @cached_property
     def plugins(self) -> "Plugins":
