@@ -31,7 +31,7 @@ def output_text(result: ToolResult) -> str:
     return re.sub(_COLOUR, "", "\n".join(part for value in values for part in _texts(value)))
 
 
-def says_misuse(text: str) -> bool:
+def _says_misuse(text: str) -> bool:
     """Return whether a tool did nothing: it is not there, has no login or was not understood."""
     return re.search(_MISUSE, text) is not None
 
@@ -86,7 +86,7 @@ def told(
     found = list(said)
     if found:
         return any(found) if ticket_id is None else found[-1]
-    return False if re.search(refused, text) or says_misuse(text) else None
+    return False if re.search(refused, text) or _says_misuse(text) else None
 
 
 def confirmation(
