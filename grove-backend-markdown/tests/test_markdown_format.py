@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_markdown.format import file_header, format_entry, format_status
+from grove_backend_markdown.format import file_header, format_entry
 from grove_backend_markdown.reader import read_entries
 from grove_core import (
     Area,
@@ -14,7 +14,6 @@ from grove_core import (
     Confidence,
     Criterion,
     Learning,
-    LearningStatus,
     Scope,
 )
 
@@ -79,19 +78,6 @@ def test_summary_is_escaped_and_read_back(make_learning, summary, written):
     text = format_entry(make_learning(summary=summary))
     assert text.split("\n")[0] == f"### [cl_20260206_000001] {written}"
     assert read_entries(text).entries[0].learning.summary == summary
-
-
-@pytest.mark.parametrize(
-    ("status", "note", "written"),
-    [
-        (LearningStatus.ARCHIVED, "decayed 2026-05-07", "archived (decayed 2026-05-07)"),
-        (LearningStatus.SUPERSEDED, "", "superseded"),
-        (LearningStatus.ACTIVE, "never mind", "active"),
-        (LearningStatus.ARCHIVED, "two\nlines", "archived (two lines)"),
-    ],
-)
-def test_status(status, note, written):
-    assert format_status(status, note) == written
 
 
 @settings(max_examples=40, deadline=None)

@@ -4,10 +4,11 @@ import json
 from datetime import UTC, datetime, timedelta
 from random import Random
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.sync.record import Record
+from grove_backend_mcp.sync.record import CachedLearnings, Record
 from grove_core import LearningStatus
 from grove_core.testing.samples import example_learning, learning_id
 
@@ -119,3 +120,15 @@ def test_what_is_recorded_stays_as_it_is(tmp_path):
     named = example_learning(4, supersedes=(learning_id(3),), detail=f'"{learning_id(3)}"')
     assert record.add(named, NOON)
     assert record.add(example_learning(3), NOON)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"learning": 7}', '{"learning": {"id": "../x"}}', "\x00", '{"a":' * 9000],
+)
+def test_what_is_no_learning_in_a_cache_is_left_alone(tmp_path, text):
+    kept = CachedLearnings(tmp_path / "seen.jsonl")
+    kept.add([example_learning()])
+    with kept.path.open("a") as file:
+        file.write(f"{text}\n")
+    assert CachedLearnings(kept.path).state() == {learning_id(1): example_learning()}

@@ -191,39 +191,3 @@ def test_what_a_newer_grove_has_written_is_counted_and_not_shown(record):
     assert record.is_all(2)
     assert record.learnings() == [FIRST]
     assert record.get(SECOND.id) is None
-
-
-def test_what_was_deleted_there_by_hand_goes_here_as_well(record):
-    record.add(FIRST)
-    delivered(record)
-    record.take_in(pulled(FIRST, SECOND, whole=True), asked_with="")
-    record.add(THIRD)
-    mark = record.changes("").mark
-    page = pulled(total=1)
-    record.take_in(page, asked_with="7:abc")
-    assert not record.is_all(page.total)
-    assert record.drop_others({SECOND.id})
-    assert record.is_all(page.total)
-    assert record.learnings() == [SECOND, THIRD]
-    assert record.changes(mark).whole
-    assert [one.learning_id for one in record.outbox.all().entries] == [THIRD.id]
-
-
-def test_what_the_database_has_lost_is_delivered_again_by_who_wrote_it(record, open_record):
-    record.add(FIRST)
-    delivered(record)
-    record.take_in(pulled(FIRST, SECOND, THIRD, whole=True), asked_with="")
-    record.set_status(THIRD.id, ARCHIVED, LATER)
-    delivered(record)
-    # A copy was restored: it has the third only, and not its latest status.
-    record.take_in(pulled(THIRD, mark="3:xyz", whole=True), asked_with="7:abc")
-    # The process has ended there, or a little later, and another one goes on.
-    record = open_record()
-    record.outbox.add([FIRST])
-    record.take_in(pulled(mark="3:xyz", total=1), asked_with="3:xyz")
-    assert not record.is_all(1)
-    assert record.drop_others({THIRD.id})
-    assert [one.learning_id for one in record.outbox.all().entries] == [THIRD.id, FIRST.id]
-    ((learning_id, change),) = status_changes(record)
-    assert (learning_id, change.status, change.at) == (THIRD.id, ARCHIVED, LATER)
-    assert record.learnings() == [FIRST, archived(THIRD)]

@@ -4,8 +4,11 @@ import json
 import subprocess
 import sys
 import textwrap
+from signal import SIGKILL
 
 import pytest
+from core_worlds import codes_of, fork
+from deadly import Changes, Moment, moments
 
 from grove_core.storage import files
 
@@ -107,81 +110,44 @@ def test_a_lock_keeps_other_processes_out_and_dies_with_its_holder(tmp_path, end
     assert left == ["f"]
 
 
-# Death. Every function of the operating system that the modules call is counted, and the process
-# kills itself before the n-th call, after it, or in the middle of a write, for every n.
-
-
-DEATH = """
-    operation = sys.argv[2]
-    NAMES = "open write fsync fchmod close ftruncate replace rename unlink mkdir pread".split()
-    real = {name: getattr(os, name) for name in NAMES}
-
-    def count_down(left, moment):
-        def wrap(name):
-            def call(*arguments, **options):
-                nonlocal left
-                left -= 1
-                if left == 0 and moment == "half" and name == "write":
-                    real["write"](arguments[0], bytes(arguments[1])[: len(arguments[1]) // 2])
-                if left == 0 and moment != "after":
-                    os.kill(os.getpid(), signal.SIGKILL)
-                result = real[name](*arguments, **options)
-                if left == 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return result
-            return call
-        for name in NAMES:
-            setattr(os, name, wrap(name))
-
-    def prepare(path):
-        path.write_bytes(b"old\\xff\\r\\n")
-
-    def act(path):
-        if operation == "append":
-            files.append_text(path, "new" * 1000 + "\\n")
-        elif operation == "edit":
-            files.edit_text(path, lambda text: text + "new")
-        else:
-            files.replace(path, b"new")
-
-    def look(path):
-        return path.read_bytes().decode("latin-1")
-
-    outcomes = []
-    for moment in ("before", "after", "half"):
-        number = 0
-        while True:
-            number += 1
-            path = folder / f"{moment}-{number}" / "f"
-            path.parent.mkdir()
-            prepare(path)
-            def work():
-                count_down(number, moment)
-                act(path)
-            (status,) = wait(fork(work))
-            outcomes.append([moment, number, status, look(path)])
-            if status == 0:
-                break
-    print(json.dumps(outcomes))
-"""
 OLD = "old\xff\r\n"
-NEW = {"append": OLD + "new" * 1000 + "\n", "edit": OLD + "new", "replace": "new"}
+ACTS = {
+    "append": (
+        lambda path: files.append_text(path, "new" * 1000 + "\n"),
+        OLD + "new" * 1000 + "\n",
+    ),
+    "edit": (lambda path: files.edit_text(path, lambda text: text + "new"), OLD + "new"),
+    "replace": (lambda path: files.replace(path, b"new"), "new"),
+}
 
 
-@pytest.mark.parametrize("operation", list(NEW))
+@pytest.mark.parametrize("operation", ACTS)
 def test_death_at_any_moment_leaves_the_old_or_the_new_content(tmp_path, operation):
-    outcomes = run(DEATH, tmp_path, operation)
-    killed = [one for one in outcomes if one[2] != 0]
-    assert len(killed) >= 9
-    for moment, number, status, content in outcomes:
-        assert status in (0, 9)
-        if content == NEW[operation] or (status and content == OLD):
+    """Before each change of a file that the operating system is asked for, or in the middle."""
+    act, new = ACTS[operation]
+
+    def acts_until(death):
+        """The path, and the changes that are counted until a process dies in making them."""
+        path = tmp_path / str(death.number) / str(death.half) / "f"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(OLD.encode("latin-1"))
+        changes = Changes(death)
+        return path, changes.names, changes.counted_in(lambda: act(path))
+
+    path, names, live = acts_until(Moment())
+    live()
+    assert path.read_bytes().decode("latin-1") == new
+    assert len(names) >= 3
+    for moment in moments(names):
+        path, _, live = acts_until(moment)
+        (code,) = codes_of(fork(live))
+        assert code == -SIGKILL, moment
+        content = path.read_bytes().decode("latin-1")
+        if content in (OLD, new):
             continue
         # A write that the kernel itself cuts in the middle leaves a torn last line, no more: what
         # was there before is whole, and the next append begins on a line of its own.
-        assert (operation, moment) == ("append", "half")
-        path = tmp_path / f"{moment}-{number}" / "f"
-        assert path.read_bytes().startswith(OLD.encode("latin-1") + b"new")
+        assert (operation, moment.half) == ("append", True)
+        assert content.startswith(OLD + "new")
         files.append_text(path, "next\n")
         assert path.read_bytes().splitlines()[-1] == b"next"
-    assert {OLD, NEW[operation]} <= {content for *_, content in outcomes}

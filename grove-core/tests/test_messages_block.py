@@ -51,19 +51,6 @@ def shown(name):
     return InjectedLearning(learning_id=name, summary="s", score=0.5, injected_at=NOW)
 
 
-def test_the_first_block():
-    session = owing(ticket(), observations=(noted("tests need redis"),), injected=(shown("cl_1"),))
-    lines = block_reason(session, 3).split("\n")
-    assert lines[0] == "grove: ticket T-1 is closed – one step left before you finish."
-    text = "\n".join(lines)
-    assert reflect_command("abc-123") in text
-    assert skip_command("abc-123") in text
-    assert "this is 1 of 3" in text
-    assert "> tests need redis" in lines
-    assert "You were shown cl_1" in lines[-1]
-    assert "grove ref ID" in lines[-1]
-
-
 @pytest.mark.parametrize(
     ("tickets", "words"),
     [

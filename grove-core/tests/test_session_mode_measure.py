@@ -162,20 +162,6 @@ def test_what_grove_tickets_and_backends_write_never_counts(project, known):
     assert project.measured() == 4
 
 
-def test_a_project_in_a_subdirectory(make, tmp_path):
-    project = make("mono/pkg/app", repository=False, top=tmp_path / "mono")
-    project.git("init", "-q", "-b", "main")
-    project.write("pkg/app/a.txt", numbered(0, 3))
-    project.commit()
-    project.begin()
-    project.write("pkg/app/.grove/learnings.md", numbered(0, 70))
-    project.write("pkg/app/.beads/x", numbered(0, 70))
-    assert project.measured() == 0
-    project.write("pkg/app/a.txt", numbered(0, 5))
-    project.write("pkg/app/b.txt", numbered(0, 2))
-    assert project.measured() == 4
-
-
 def test_what_others_did_and_where_it_only_moved_does_not_count(project):
     project.git("switch", "-qc", "theirs")
     project.write("b.txt", numbered(100, 300))
@@ -206,6 +192,9 @@ def test_what_lies_outside_of_the_projects_folder_does_not_count(make, tmp_path)
     project.begin()
     project.write("lib/a.txt", numbered(0, 90))
     project.write("other/b.txt", numbered(0, 90))
+    # Nor do files of grove's own in it.
+    project.write("app/.grove/learnings.md", numbered(0, 70))
+    project.write("app/.beads/x", numbered(0, 70))
     assert project.measured() == 0
     project.commit()
     project.write("app/c.txt", numbered(0, 7))

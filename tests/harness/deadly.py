@@ -79,7 +79,7 @@ def _live(writing, world, words, stdin, death, variables):
     try:
         signal.alarm(LONGEST_SECONDS)
         sys.dont_write_bytecode = True
-        changes = _Changes(death)
+        changes = Changes(death)
         in_process.main = changes.counted_in(in_process.main)
         environment = {**world.environment, **variables}
         done = in_process.call(*words, environment=environment, cwd=world.project, stdin=stdin)
@@ -91,7 +91,7 @@ def _live(writing, world, words, stdin, death, variables):
         os._exit(code)
 
 
-class _Changes:
+class Changes:
     """Counts the changes of this process, and ends it when its time has come."""
 
     def __init__(self, death):
