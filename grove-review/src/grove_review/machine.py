@@ -156,7 +156,7 @@ class Machine:
     def _reason(self, call: GateCall) -> str:
         """Say why a call needs an approval; empty where it needs none."""
         if self._settings.closes and any(not one.reopens for one in call.closes):
-            ids = ", ".join(dict.fromkeys(one.ticket_id or "a ticket" for one in call.closes))
+            ids = ", ".join(dict.fromkeys(texts.named(one.ticket_id) for one in call.closes))
             return f"closing {ids}"
         # What the reviewer runs to look at the work is not work.
         if call.agent_type in self._settings.reviewers and call.agent_id:

@@ -1,5 +1,6 @@
 """What is said to agents: why they are held, and what opens the way."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,7 @@ ASKED_BY_PROMPT: Final = (
     " reviewer agent look at it; grove holds you until it has decided."
 )
 SWITCHED_OFF: Final = "grove: the review that was owed is called off by the user."
+_ID: Final = re.compile(r"[\w.#/:@-]{1,64}")
 _LARGEST_TEMPLATE: Final = 6_000
 LONGEST_MESSAGE: Final = 6_000
 """Characters of a reviewer's message, which is given whole."""
@@ -48,12 +50,17 @@ def filled(template: str, call: GateCall, cycle: Cycle, reviewers: Sequence[str]
         "session_id": call.session_id,
         "about": cycle.about,
         "reviewer": " or ".join(reviewers),
-        "tickets": ", ".join(one.ticket_id or one.source for one in call.tickets) or "none",
+        "tickets": ", ".join(named(one.ticket_id) for one in call.tickets) or "none",
         "previous_issues": _previous(cycle),
     }
     for name, text in places.items():
         template = template.replace(f"{{{{{name}}}}}", text)
     return "\n".join(line for line in template.splitlines() if line.strip())
+
+
+def named(ticket_id: str | None) -> str:
+    """Name a ticket; an id that could be read as a sentence is not said."""
+    return ticket_id if ticket_id and _ID.fullmatch(ticket_id) else "a ticket"
 
 
 def _previous(cycle: Cycle) -> str:

@@ -81,7 +81,7 @@ def _notices(project: "Project", session: Session) -> str:
     if session.gates:
         from grove_core.services.gates import pending_of
 
-        notices += pending_of(project, session)
+        notices += [f"grove: {one}" for one in pending_of(project, session)]
     past = close_dead_sessions(project, session.id)
     notices += past[:_MOST_NOTICES]
     if len(past) > _MOST_NOTICES:
