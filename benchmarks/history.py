@@ -59,6 +59,8 @@ _CAUSES: Final = (
     "the container has no time zone database",
     "the lock file lies on a network share",
 )
+# grove reads so many of a file, and leaves room for what is added.
+_ENTRIES_A_FILE: Final = 15_000
 _CATEGORIES: Final = "pattern pitfall convention dependency process domain debugging".split()
 _CRITERIA: Final = "behavior_changing decision_rationale stable_fact explicit_request".split()
 _LEVELS: Final = "high medium low".split()
@@ -103,9 +105,14 @@ def write_history(project: Path, history: History) -> None:
     """
     chance = random.Random(_SEED)
     ids = [_learning_id(chance, number, history.learnings) for number in range(history.learnings)]
-    with (project / ".grove" / "learnings.md").open("a", encoding="utf-8") as file:
-        for number, learning_id in enumerate(ids):
-            file.write(_entry(chance, learning_id, _moment(number, history.learnings)))
+    for start in range(0, len(ids), _ENTRIES_A_FILE):
+        path = project / ".grove" / "learnings.md"
+        if start:
+            path = project / ".grove" / "learnings" / f"part-{start}.md"
+            path.parent.mkdir(exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            for number in range(start, min(start + _ENTRIES_A_FILE, len(ids))):
+                file.write(_entry(chance, ids[number], _moment(number, history.learnings)))
     with (project / ".grove" / "stats.log").open("a", encoding="utf-8") as file:
         for line in _lines(chance, ids, history.events):
             file.write(line)
