@@ -17,7 +17,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write the table into the page")
     arguments = parser.parse_args()
     sys.path.insert(0, str(ROOT / "tests/harness"))
-    from attacks import attack
+    from attacks import attack  # type: ignore[import-not-found]  # beside the tests
 
     rows, failed = [], 0
     for one in attack(arguments.scale):
