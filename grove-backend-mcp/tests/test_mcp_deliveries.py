@@ -262,6 +262,17 @@ def test_what_may_have_got_there_is_looked_for(story, calls, does):
     story.nothing_is_there_twice()
 
 
+@pytest.mark.parametrize("calls", range(3))
+def test_a_process_that_tries_once_more_looks_first(story, calls):
+    backend, learning = story.opened("here"), example_learning(0)
+    story.written[learning.id] = story.recorded["here"][learning.id] = learning
+    story.end_at_a_call(calls, does=True)
+    backend.write(learning)
+    story.now += timedelta(hours=1)
+    backend.synchronise(30, asked=True)
+    story.nothing_is_there_twice()
+
+
 def test_a_hook_writes_without_the_server(listing_story):
     story, learning = listing_story, example_learning(0)
     story.written[learning.id] = story.recorded["here"][learning.id] = learning

@@ -191,3 +191,23 @@ def test_what_a_newer_grove_has_written_is_counted_and_not_shown(record):
     assert record.is_all(2)
     assert record.learnings() == [FIRST]
     assert record.get(SECOND.id) is None
+
+
+def test_what_the_database_has_lost_is_delivered_again_by_who_wrote_it(record, open_record):
+    record.add(FIRST)
+    delivered(record)
+    record.take_in(pulled(FIRST, SECOND, THIRD, whole=True), asked_with="")
+    record.set_status(THIRD.id, ARCHIVED, LATER)
+    delivered(record)
+    # A copy was restored: it has the third only, and not its latest status.
+    record.take_in(pulled(THIRD, mark="3:xyz", whole=True), asked_with="7:abc")
+    # The process has ended there, or a little later, and another one goes on.
+    record = open_record()
+    record.outbox.add([FIRST])
+    record.take_in(pulled(mark="3:xyz", total=1), asked_with="3:xyz")
+    assert not record.is_all(1)
+    assert record.drop_others({THIRD.id})
+    assert [one.learning_id for one in record.outbox.all().entries] == [THIRD.id, FIRST.id]
+    ((learning_id, change),) = status_changes(record)
+    assert (learning_id, change.status, change.at) == (THIRD.id, ARCHIVED, LATER)
+    assert record.learnings() == [FIRST, archived(THIRD)]

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.config.load import Source, load_config
-from grove_core.config.schema import Config, SessionGate, config_keys, gate_policy
+from grove_core.config.schema import Config, config_keys, gate_policy
 from grove_core.model.gate import AutoSkipDecider, GatePolicy
-from grove_core.retrieval import RetrievalStrategy
 
 
 class World:
@@ -45,23 +44,9 @@ def value(config, key):
     return config
 
 
-DEFAULTS = {
-    "ticketing.discovery": ("tissue", "beads", "tasks", "session"),
-    "backends.discovery": ("config", "total-recall", "mcp", "markdown"),
-    "gate.session": SessionGate.INITIALIZED,
-    "decay.immunity_hit_rate": 0.8,
-    "retrieval.strategy": RetrievalStrategy.MODERATE,
-    "retrieval.max_injections": 5,
-    "retrieval.max_chars": 4000,
-    "retrieval.max_per_session": 8,
-    "hooks.deadline_ms": 2500,
-}
-
-
 def test_defaults_without_any_file(world):
     loaded = world.load()
     assert loaded.config == Config()
-    assert {key: value(loaded.config, key) for key in DEFAULTS} == DEFAULTS
     assert (loaded.problems, loaded.plugin_sections) == ((), {})
     assert {origin.source for origin in loaded.origins.values()} == {Source.DEFAULT}
     assert list(loaded.origins) == list(config_keys())
@@ -179,20 +164,6 @@ def test_broken_file_is_named_with_its_line_and_dropped_alone(world, content, wo
     assert words in problem.message
     assert str(problem).isprintable()
     assert loaded.config.hooks.deadline_ms == 2000
-
-
-def test_plugin_sections_are_handed_on_raw_with_their_origins(world):
-    loaded = world.load(
-        '[backends.mcp]\ncommand = "user"\ntimeout = 3\n[tickets.beads]\nprogram = "bd"\n',
-        '[backends.mcp]\ncommand = "project"\n',
-    )
-    assert loaded.problems == ()
-    assert loaded.plugin_sections == {
-        "backends.mcp": {"command": "project", "timeout": 3},
-        "tickets.beads": {"program": "bd"},
-    }
-    assert loaded.origins["backends.mcp.command"].source is Source.PROJECT
-    assert loaded.origins["backends.mcp.timeout"].source is Source.USER
 
 
 def acme(command):

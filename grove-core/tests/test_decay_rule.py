@@ -37,15 +37,11 @@ FRESH, DUE, IMMUNE = DecayState.FRESH, DecayState.DUE, DecayState.IMMUNE
 
 # (created days ago, how it fared) -> (state, what last spoke for it, days left)
 TABLE = [
-    (89, None, FRESH, "written", 1),
     (90, None, FRESH, "written", 0),
     (91, None, DUE, "written", -1),
-    (400, fared(1, 0, shown=10), FRESH, "shown", 80),
     (400, fared(4, 0, shown=10), FRESH, "shown", 80),
     (400, fared(5, 0, shown=10), DUE, "written", -310),
-    (80, fared(5, 0, shown=1), FRESH, "written", 10),
     (400, fared(50, 1, shown=3, used=200), FRESH, "shown", 87),
-    (400, fared(5, 1, shown=100, used=20), FRESH, "used", 70),
     (400, fared(1, 1, shown=120, used=100), DUE, "used", -10),
     # Immune from three showings on, and from the rate on.
     (400, fared(2, 2, shown=200, used=200), DUE, "used", -110),
@@ -56,7 +52,6 @@ TABLE = [
     # Restoring starts the time again, whatever came before.
     (400, fared(restored=10), FRESH, "restored", 80),
     (400, fared(9, 0, shown=1, restored=10), FRESH, "restored", 80),
-    (400, fared(9, 0, shown=1, restored=91), DUE, "restored", -1),
 ]
 
 

@@ -243,12 +243,10 @@ WRONG_RESULTS = {
         "[matcher()]": "returned CloseMatcher instead of TicketProbe",
         "[probe(name='a\\nb')]": NAME_RULE,
         "[probe(detect=None)]": "TicketProbe.detect is not a function",
-        "[probe(current_ticket=1)]": "TicketProbe.current_ticket is not a function",
         "[probe(enabled_when='active')]": "is not a EnabledWhen",
     },
     "grove_close_matchers": {
         "[matcher(literals='close')]": NO_WORDS,
-        "[matcher(literals=('a.b',))]": NO_WORDS,
         "[matcher(tools=())]": NO_TOOLS,
         "[matcher(confirm='yes')]": "CloseMatcher.confirm is not a function or None",
     },

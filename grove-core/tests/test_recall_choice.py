@@ -79,23 +79,6 @@ def show(project, session, query=REDIS, limit=5, max_chars=4000):
     return project.sessions.get(session.id)
 
 
-def later(project):
-    """The same project in another process: what is counted is counted once in each."""
-    return Project(project.root, project.environment, project.now)
-
-
-def test_two_processes_that_show_the_same_remember_it_once(project, session, backends):
-    write(backends, taught("a"))
-    first = recall(project, session, REDIS, limit=5, max_chars=4000, via="start")
-    second = recall(project, session, REDIS, limit=5, max_chars=4000, via="start")
-    assert "cl_a" in remember(project, session, first).text
-    assert remember(project, session, second).shown == ()
-    events = events_in(project.files.events_file)
-    assert [one.learning_id for one in events] == ["cl_a"]
-    assert len(project.sessions.get("s").injected) == 1
-    assert later(project).usage()["cl_a"].surfaced == 1
-
-
 def test_after_a_compaction_what_was_shown_is_shown_again_in_its_order(project, session, backends):
     assert repeat(project, session, 4000).text == ""
     write(backends, taught("b"), taught("a", timestamp=NOW - timedelta(days=1)))

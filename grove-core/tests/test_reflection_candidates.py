@@ -11,7 +11,6 @@ from grove_core.reflection.candidates import (
     ReadCandidate,
     clean_path,
     clean_tag,
-    close_fences,
     read_candidate,
     read_enum,
 )
@@ -216,40 +215,6 @@ def test_any_object_is_read_or_refused_with_words(changes):
 )
 def test_tags(raw, tag):
     assert clean_tag(raw) == tag
-
-
-@pytest.mark.parametrize(
-    ("raw", "path"),
-    [
-        ("src/a.py", "src/a.py"),
-        ("./src/./a.py", "src/a.py"),
-        ("src\\sub\\a.py", "src/sub/a.py"),
-        ("/home/dev/app2/a.py", None),
-        ("//server/share", None),
-        ("a/../b", None),
-        ("~root", None),
-        ("./C:/x", None),
-        ("file:///etc/passwd", None),
-        ("a\nb", None),
-        ("x" * 501, None),
-    ],
-)
-def test_paths(raw, path):
-    assert clean_path(raw, root=ROOT) == path
-
-
-@pytest.mark.parametrize(
-    ("text", "missing"),
-    [
-        ("```\nx\n```", ""),
-        ("```\nx", "```"),
-        ("`````py\nx\n```", "`````"),
-        ("```\nx\n``` not a close", "```"),
-        ("``` a`b\nan inline span, no fence", ""),
-    ],
-)
-def test_fences(text, missing):
-    assert close_fences(text) == (f"{text}\n{missing}" if missing else text)
 
 
 @settings(max_examples=50)

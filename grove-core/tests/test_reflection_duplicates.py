@@ -13,7 +13,6 @@ from grove_core.model.learning import (
     Scope,
 )
 from grove_core.reflection.pipeline import find_duplicate, fingerprint, known_summaries
-from grove_core.similarity import repeats
 
 CANDIDATE = Candidate(
     category=Category.PITFALL,
@@ -67,21 +66,6 @@ def test_repeated(stored, sent):
 )
 def test_not_repeated(stored, sent):
     assert find(sent, learning(stored)) is None
-
-
-@pytest.mark.parametrize(
-    ("shorter", "longer", "repeated"),
-    [
-        ("abcdefgh i", "abcdefgh i xyz", True),
-        ("abcdefghi", "abcdefghi xyz", False),
-        ("ab ab ab ab ab", "xab ab ab ab ab ab", True),
-        ("a" * 12, "a" * 12 + " " + "b" * 7, True),
-        ("a" * 12, "a" * 12 + " " + "b" * 8, False),
-    ],
-)
-def test_the_rule_of_containment(shorter, longer, repeated):
-    assert repeats(shorter, longer) is repeated
-    assert repeats(longer, shorter) is repeated
 
 
 @pytest.mark.parametrize("status", [LearningStatus.ARCHIVED, LearningStatus.SUPERSEDED])

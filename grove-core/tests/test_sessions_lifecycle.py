@@ -56,27 +56,6 @@ def ends(project):
     return end
 
 
-def test_an_end_that_was_written_down_is_finished_once(project, ends):
-    injected = (shown("cl_a"), shown("cl_b", REFERENCED), shown("cl_mine", personal=True))
-    root = str(project.root)
-    begun(
-        project,
-        a_session(injected=injected, gate=Gate(status=GateStatus.ACTIVE), project_root=root),
-    )
-    for _ in range(2):
-        note = ends("s")
-        finish_ends(project)
-        assert not note.exists()
-    session = project.sessions.get("s")
-    assert session.ended_at == NOW + timedelta(minutes=1)
-    assert session.gate.status is GateStatus.IDLE
-    assert [one.outcome for one in session.injected] == [DISMISSED, REFERENCED, DISMISSED]
-    (logged,) = events_in(project.files.events_file)
-    assert (logged.learning_id, logged.ts) == ("cl_a", NOW + timedelta(minutes=1))
-    assert [one.learning_id for one in events_in(project.paths.personal_events)] == ["cl_mine"]
-    assert OpenSessions(project).all() == []
-
-
 def test_an_end_of_another_project_is_finished_there(project, ends, tmp_path):
     (tmp_path / "other" / ".grove").mkdir(parents=True)
     other = Project(tmp_path / "other", project.environment, NOW, plugins=False)

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from grove_backend_mcp.backend import McpBackend
 from grove_backend_mcp.settings import McpSettings
@@ -19,18 +18,14 @@ from grove_core import (
     BackendContext,
     BackendError,
     Filters,
-    LearningStatus,
     Query,
-    ReceiptStatus,
-    Synchronised,
 )
 from grove_core.testing import BackendContract
 from grove_core.testing.rules.news import SynchronisingRules
-from grove_core.testing.rules.reading import EVERYTHING
 from grove_core.testing.rules.searching import SearchingRules
 from grove_core.testing.rules.sharing import ConcurrencyRules
 from grove_core.testing.rules.storing import WritingRules
-from grove_core.testing.samples import VARIANTS, example_learning, learning_id
+from grove_core.testing.samples import example_learning
 
 FAKE = Path(__file__).parents[2] / "grove-backend-mcp" / "tests" / "servers" / "fake_memory.py"
 MOST_OPEN = 12
@@ -133,28 +128,3 @@ def test_a_search_says_that_the_server_is_down(project, tmp_path):
         open_backend().search(Query(text="books"), Filters())
     (hit,) = open_backend().search(Query(), Filters())
     assert hit.learning == example_learning()
-
-
-LEARNINGS = [
-    evolve(each, id=learning_id(number), summary=f"lesson{number:03} {each.summary}"[:120].strip())
-    for number, each in enumerate(VARIANTS.values())
-]
-
-
-def test_another_clone_finds_and_takes_in_what_was_written(project, served, tmp_path):
-    same = evolve(served, project="shelf")
-    here, there, third = (project(same, tmp_path / name)() for name in ("here", "there", "third"))
-    for learning in LEARNINGS:
-        assert here.write(learning).status is ReceiptStatus.STORED
-    for number, learning in enumerate(LEARNINGS):
-        hits = there.search(Query(text=f"lesson{number:03}"), EVERYTHING)
-        assert [hit.learning for hit in hits if hit.learning.id == learning.id] == [learning]
-        assert there.get(learning.id) == learning
-    assert third.synchronise(60, asked=True) == Synchronised(received=len(LEARNINGS))
-    assert {one.id: one for one in third.iterate()} == {one.id: one for one in LEARNINGS}
-    assert here.synchronise(60, asked=True) == Synchronised()
-    here.set_status(LEARNINGS[0].id, LearningStatus.ARCHIVED)
-    (receipt,) = here.synchronise(60, asked=True).delivered
-    assert receipt.learning_id == LEARNINGS[0].id
-    assert third.synchronise(60, asked=True) == Synchronised(received=1)
-    assert third.get(LEARNINGS[0].id) == here.get(LEARNINGS[0].id)

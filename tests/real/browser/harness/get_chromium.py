@@ -7,24 +7,21 @@ there is none is no fault: the tests that need one are skipped.
 """
 
 import os
-import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import chromium
 
-LONGEST_SECONDS = 1_200
-
-
-class UnavailableError(Exception):
-    """There is no Chromium, with the reason."""
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "harness"))
+from real_tools import UnavailableError, run
 
 
 def main():
     """Gets it; the exit code is 0 either way."""
     try:
         program = chromium.find() or install()
-    except (UnavailableError, OSError, subprocess.TimeoutExpired) as error:
+    except (UnavailableError, OSError, subprocess.SubprocessError) as error:
         sys.stdout.write(f"real-tools: no chromium: {error}\n")
     else:
         sys.stdout.write(f"real-tools: {program}\n")
@@ -32,33 +29,16 @@ def main():
 
 def install():
     """Installs Debian's package."""
-    if shutil.which("apt-get") is None or os.geteuid() != 0:
+    if os.geteuid() != 0:
         raise UnavailableError("none is installed, and this is no Debian where we are root")
-    run("apt-get", "update")
     # A font, or there is nothing to see.
-    run("apt-get", "install", "-y", "--no-install-recommends", "chromium", "fonts-dejavu-core")
+    packages = ("--no-install-recommends", "chromium", "fonts-dejavu-core")
+    for words in (("update",), ("install", "-y", *packages)):
+        run("apt-get", *words, cwd="/", DEBIAN_FRONTEND="noninteractive")
     program = chromium.find()
     if program is None:
         raise UnavailableError("Debian's package has put none on PATH")
     return program
-
-
-def run(*words):
-    """Runs a command to its end; its last line is the reason if it fails."""
-    done = subprocess.run(
-        words,
-        check=False,
-        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        timeout=LONGEST_SECONDS,
-    )
-    if done.returncode:
-        lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
-        raise UnavailableError(f"{' '.join(words)}: {lines[-1] if lines else 'it says nothing'}")
 
 
 if __name__ == "__main__":

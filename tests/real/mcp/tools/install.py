@@ -1,10 +1,6 @@
 """Gets real memory servers, at pinned versions, into one folder; needs nothing but Python.
 
-    python tests/real/mcp/tools/install.py FOLDER
-
-Each has a folder of its own with a file `complete`, which says what is in it; what is there already is
-left alone. One that cannot be had is no fault: a line says so and why, and so does the file
-`NAME.missing`, which the tests read.
+It is run as `python tests/real/mcp/tools/install.py FOLDER`.
 """
 
 import os
@@ -12,50 +8,26 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-LONGEST_SECONDS = 1_200
-PIPES = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "harness"))
+import real_tools
+from real_tools import UnavailableError, Wanted, provide_all, run, uv
+
 ABOUT_ITSELF = (
     "import sqlite3, sys; "
     "print(*sys.version_info[:2], hasattr(sqlite3.connect(':memory:'), 'enable_load_extension'))"
 )
 
 
-class UnavailableError(Exception):
-    """Something that cannot be had on this machine, with the reason."""
-
-
-def run(*words, cwd, **variables):
-    """Runs a program to its end, and gives what it prints; a line of it is the reason if it fails."""
-    if shutil.which(words[0]) is None:
-        raise UnavailableError(f"there is no {words[0]} on this machine")
-    environment = {**os.environ, **variables}
-    done = subprocess.run(
-        words, check=False, cwd=cwd, env=environment, timeout=LONGEST_SECONDS, text=True,
-        errors="replace", **PIPES,
-    )  # fmt: skip
-    if done.returncode:
-        said = (done.stdout + done.stderr).splitlines()
-        lines = [line.strip() for line in said if line.strip()]
-        errors = [line for line in lines if line.lower().startswith(("error", "e:", "npm error"))]
-        last = (errors or lines or ["it says nothing"])[-1]
-        raise UnavailableError(f"{Path(words[0]).name} failed: {last[:300]}")
-    return done.stdout
-
-
 def npm(*packages, program, native=False):
     """Packages of npm; their install scripts are run only where one has to be compiled."""
 
     def install(folder):
-        words = ["npm", "install", "--silent", "--no-audit", "--no-fund"]
-        if not native:
-            words.append("--ignore-scripts")
-        run(*words, "--prefix", str(folder), *packages, cwd=folder)
+        flags = () if native else ("--ignore-scripts",)
+        real_tools.npm(folder, *flags, *packages)
         # Its standard input is closed, so that a server starts and ends.
         with tempfile.TemporaryDirectory() as home:
             node_modules = folder / "node_modules" / program
@@ -76,12 +48,6 @@ def interpreters():
             major, minor, loads = run(str(path), "-c", ABOUT_ITSELF, cwd=".").split()
             found[path] = ((int(major), int(minor)), loads == "True", str(path))
     return list(found.values())
-
-
-def uv():
-    """The program uv: on PATH, or where `make` has put it."""
-    own = Path(__file__).resolve().parents[4] / ".tools" / "bin" / "uv"
-    return shutil.which("uv") or str(own)
 
 
 def interpreter(least, *, loads_extensions):
@@ -134,21 +100,6 @@ def model(folder):
             raise UnavailableError(f"its packages have no {name}")
         found.rename(folder / name)
     shutil.rmtree(whole)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Something that the tests use.
-
-    Attributes:
-        name: The name of its folder.
-        version: What is in it, such as the version in its registry; another one is got anew.
-        install: Puts it into a folder that exists and is empty, and tries it.
-    """
-
-    name: str
-    version: str
-    install: object
 
 
 # It compiles SQLite, which takes minutes.
@@ -207,33 +158,5 @@ WANTED = (
 )
 
 
-def provide(wanted, folder):
-    """Gets one of them, unless it is there; gives what to say about it."""
-    target, missing = folder / wanted.name, folder / f"{wanted.name}.missing"
-    complete = target / "complete"
-    if complete.exists() and complete.read_text() == wanted.version:
-        return f"real-tools: {wanted.name} {wanted.version} is there"
-    missing.unlink(missing_ok=True)
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    try:
-        # In its own place from the start: environments of Python cannot be moved.
-        wanted.install(target)
-    except (UnavailableError, OSError, subprocess.SubprocessError) as error:
-        shutil.rmtree(target, ignore_errors=True)
-        reason = " ".join(str(error).split())
-        missing.write_text(f"{reason}\n")
-        return f"real-tools: no {wanted.name} {wanted.version}: {reason}"
-    complete.write_text(wanted.version)
-    return f"real-tools: {wanted.name} {wanted.version} is new"
-
-
-def main(folder):
-    folder.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        for line in pool.map(lambda wanted: provide(wanted, folder), WANTED):
-            print(line, flush=True)
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve())
+    provide_all(WANTED, Path(sys.argv[1]).resolve())

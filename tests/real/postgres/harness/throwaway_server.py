@@ -50,7 +50,7 @@ def installations():
 
 def why_none():
     """Why there is no server here."""
-    missing = UNPACKED / "missing"
+    missing = UNPACKED / "server.missing"
     return missing.read_text().strip() if missing.exists() else "run make postgres-server"
 
 
