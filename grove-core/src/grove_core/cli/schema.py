@@ -9,6 +9,7 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.errors import GroveError
+from grove_core.plugins.discovery import PluginState
 from grove_core.project import Project
 from grove_core.services.result import Line, Result
 
@@ -49,7 +50,8 @@ def command(invocation: Invocation, *, words: tuple[str, ...]) -> Result:
 def _documents(project: Project) -> Iterator[tuple[str, str]]:
     """Yield title and text of every document, of grove and of plugins."""
     project.plugins.load_all()
-    targets = (plugin.target.partition(":")[0] for plugin in project.plugins.found)
+    loaded = (one for one in project.plugins.found if one.state is PluginState.LOADED)
+    targets = (plugin.target.partition(":")[0] for plugin in loaded)
     packages = dict.fromkeys(["grove_core", *(one.partition(".")[0] for one in targets)])
     for package in packages:
         yield from sections(package).items()
