@@ -31,17 +31,6 @@ def _mapped(*arguments, given=None):
     return result.output
 
 
-def test_a_profile_is_named_with_its_calls():
-    document = json.loads(_mapped("--tools", str(_FOLDER / "server-memory.json"), "--json"))
-    assert document["profile"] == "server-memory"
-    mapping = document["mapping"]
-    assert mapping["write"]["tool"] == "create_entities"
-    assert mapping["search"]["arguments"] == {"query": "{query}"}
-    assert mapping["listing"]["tool"] == "read_graph"
-    assert [step["tool"] for step in mapping["update"]["then"]] == ["create_entities"]
-    assert "setup" not in mapping
-
-
 _TOOL = {
     "name": "store_memory",
     "inputSchema": {

@@ -79,16 +79,6 @@ def test_what_cannot_be_read_is_counted_and_kept(outbox, strange):
     assert outbox.all().unreadable == 1
 
 
-def test_half_a_line_is_waited_for(outbox):
-    outbox.add([FIRST])
-    whole = outbox.path.read_bytes()
-    outbox.path.write_bytes(whole[:-5])
-    assert outbox.all() == outbox.all()._replace(entries=(), unreadable=0)
-    known = outbox.all()
-    outbox.path.write_bytes(whole)
-    assert [one.what for one in outbox.since(known.mark).entries] == [FIRST]
-
-
 def test_a_last_line_that_lacks_only_its_end_does_not_wait_for_the_next(outbox):
     """Somebody has appended it by hand, or a process has ended right there."""
     outbox.add([FIRST])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_postgres.rows import learning_of, parts, read_all, row_of
+from grove_backend_postgres.rows import learning_of, read_all, row_of
 from grove_core.testing.samples import example_learning
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
@@ -44,20 +44,3 @@ def test_a_row_that_holds_another_learning_cannot_be_read():
     first, second = example_learning(1), example_learning(2)
     rows = [row_of(first), row_of(second) | {"document": row_of(first)["document"]}]
     assert read_all(rows) == {first.id: first}
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("UserDashboard#index", {"user", "dashboard", "index"}),
-        ("the max_blocks key", {"max", "blocks"}),
-        ("in src/shelf.py now", {"src", "shelf", "py"}),
-        ("HTTPServer and parseJSON", {"http", "server", "parse", "json"}),
-        ("grove-backend-postgres", {"grove", "backend", "postgres"}),
-        ("plain words only", set()),
-        ("日本語のまとめ", {"日本", "本語", "語の", "のま", "まと", "とめ"}),
-        ("語", {"語"}),
-    ],
-)
-def test_names_are_taken_to_pieces(text, wanted):
-    assert set(parts(text)) == wanted

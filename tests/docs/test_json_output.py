@@ -6,9 +6,9 @@ import shutil
 import sys
 from pathlib import Path
 
-import in_process
 import pytest
 from statistics_examples import rich_example
+from world import World
 
 from grove_backend_postgres.commands import migrate_document
 from grove_core.cli.schema import sections
@@ -23,8 +23,6 @@ COLLECTION = ROOT / "docs" / "examples" / "shop-and-blog"
 SERVER_TESTS = ROOT / "grove-backend-mcp" / "tests"
 MEMORY_SERVER = SERVER_TESTS / "servers" / "fake_memory.py"
 TOOL_LISTS = SERVER_TESTS / "data" / "mcp-tools"
-GROVE = Path(sys.executable).with_name("grove")
-BROKEN_PLUGIN = "grove_broken-1.dist-info"
 LEARNING = {
     "category": "pitfall",
     "summary": "OrderReport.rows() runs one query per order unless items are prefetched",
@@ -89,79 +87,34 @@ def keys_of(value, known, prefix=""):
     return found
 
 
-class Project:
+class Project(World):
     """A scratch project in which everything has happened that a command can tell of."""
 
-    def __init__(self, scratch):
-        self.root = scratch / "shop"
-        self.site = scratch / "site"
-        (self.root / ".tissue").mkdir(parents=True)
-        (self.root / ".git").mkdir()
-        broken = self.site / BROKEN_PLUGIN
-        broken.mkdir(parents=True)
-        (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: grove-broken\nVersion: 1\n")
-        (broken / "entry_points.txt").write_text("[grove.plugins]\nbroken = grove_broken\n")
-        (scratch / "home").mkdir()
-        self.environment = {
-            "HOME": str(scratch / "home"),
-            "PATH": f"{GROVE.parent}:/usr/bin:/bin",
-            "LANG": "C.UTF-8",
-            "PYTHONPATH": str(self.site),
-        }
-
-    def run(self, *arguments, stdin=""):
-        words = map(str, arguments)
-        return in_process.call(
-            *words, environment=self.environment, cwd=self.root, stdin=stdin.encode()
-        )
+    def __init__(self, folder):
+        super().__init__(folder)
+        (self.project / ".tissue").mkdir()
+        (self.project / ".git").mkdir()
+        self.lent.append(self.project / ".claude")
+        self.install_plugin("broken", "raise RuntimeError('it is broken')\n")
 
     def json(self, *arguments, stdin=""):
-        return json.loads(self.run(*arguments, "--json", stdin=stdin).stdout)
+        return self.grove(*arguments, "--json", stdin=stdin).json
 
     def ticket(self, number, status):
         line = {"type": "issue", "id": f"shop-{number}", "title": "Slow", "status": status}
         line |= {"body": "Orders report takes 40 seconds", "tags": ["orders"]}
-        with (self.root / ".tissue" / "issues.jsonl").open("a") as file:
+        with (self.project / ".tissue" / "issues.jsonl").open("a") as file:
             file.write(json.dumps(line) + "\n")
-
-    def hook(self, event, session, **payload):
-        return self.run(
-            "hook",
-            event,
-            stdin=json.dumps({"session_id": session, "cwd": str(self.root), **payload}),
-        )
-
-    def close(self, number, session):
-        call = {
-            "tool_name": "Bash",
-            "tool_use_id": f"call-{number}",
-            "tool_input": {"command": f"tissue status shop-{number} closed"},
-        }
-        self.hook("pre-tool-use", session, **call)
-        self.ticket(number, "closed")
-        self.hook("post-tool-use", session, **call, tool_response={})
-
-
-ENTRY = """
-### [{id}] The lesson {id} is about orders
-- **Category:** pitfall
-- **Status:** active
-- **Tags:** orders
-- **Created:** {created}
-
-> What {id} says about orders, in a sentence or two.
-"""
 
 
 def curate(project, found, learning_id):
     """Learnings of all kinds that curation looks at, and what `grove maintain` says of them."""
     old, new = "2020-01-02T10:00:00Z", "2200-01-02T10:00:00Z"
     names = ("cl_stale", "cl_wrong", "cl_old", "cl_new", "cl_gone", "cl_unused")
-    dates = {name: old if name == "cl_stale" else new for name in names}
-    with (project.root / ".grove" / "learnings.md").open("a") as file:
-        file.write("".join(ENTRY.format(id=one, created=at) for one, at in dates.items()))
+    for name in names:
+        project.learning(name, f"The lesson {name}", created=old if name == "cl_stale" else new)
     shown = {"v": 1, "ts": old, "event": "surfaced", "grove": "0", "learning_id": "cl_unused"}
-    with (project.root / ".grove" / "stats.log").open("a") as file:
+    with (project.project / ".grove" / "stats.log").open("a") as file:
         for number in range(5):
             file.write(json.dumps({**shown, "session_id": f"past-{number}"}) + "\n")
     said = {
@@ -175,14 +128,14 @@ def curate(project, found, learning_id):
     project.json("maintain", "restore", learning_id)
     found["grove maintain"] = [project.json("maintain")]
     found["grove maintain list"] = [project.json("maintain", "list", "--explain")]
-    outbox = project.root.parent / "home" / ".grove" / "outbox"
+    outbox = project.grove_home / "outbox"
     outbox.mkdir()
     learning = project.json("show", "cl_new")
     kept = {
         key: learning[key] for key in ("category", "summary", "detail", "session_id", "timestamp")
     }
     for name, fields in (("cl_one", {}), ("cl_two", {"scope": "ephemeral"})):
-        document = {"learning": {"id": name, **kept, **fields}, "root": str(project.root)}
+        document = {"learning": {"id": name, **kept, **fields}, "root": str(project.project)}
         (outbox / f"{name}.json").write_text(json.dumps(document))
     (outbox / "cl_broken.json").write_text("{")
     found["grove maintain flush"] = [project.json("maintain", "flush")]
@@ -200,16 +153,19 @@ def printed(tmp_path_factory):
     found["grove init --uninstall"] = [project.json("init", "--uninstall")]
     found["grove tickets"] = [project.json("tickets")]
     project.ticket(1, "in_progress")
-    project.hook("session-start", "monday")
-    project.close(1, "monday")
-    project.hook("stop", "monday")
+    monday = project.agent("monday")
+    monday.starts()
+    call = monday.announces(command="tissue status shop-1 closed")
+    project.ticket(1, "closed")
+    monday.succeeds(call)
+    monday.stops()
     found["grove sessions"] = [project.json("sessions")]
     found["grove trace"] = [project.json("trace")]
     found["grove debug"] = [project.json("debug")]
     found["grove clean"] = [project.json("clean", "--orphans", "--dry-run")]
     refused = project.json("reflect", stdin=json.dumps({"candidates": [{"summary": "no"}]}))
     found["grove observe"] = [project.json("observe", "rows() is called twice")]
-    (project.root / ".grove" / "config.toml").write_text('[gate]\nsession = "maybe"\n')
+    (project.project / ".grove" / "config.toml").write_text('[gate]\nsession = "maybe"\n')
     project.ticket(2, "in_progress")
     found["grove status"].append(project.json("status"))
     found["grove reflect --brief"] = [project.json("reflect", "--brief")]
@@ -218,8 +174,8 @@ def printed(tmp_path_factory):
     found["grove reflect --dry-run"] = [dry_run(project)]
     assert "accepted" in stored, stored
     learning_id = stored["accepted"][0]["id"]
-    project.hook("session-end", "monday")
-    project.hook("session-start", "tuesday")
+    monday.ends()
+    project.agent("tuesday").starts()
     found["grove ref"] = [project.json("ref", learning_id, "cl_gone")]
     found["grove skip"] = [project.json("skip", "nothing new in it")]
     found["grove reflect --brief"].append(project.json("reflect", "--brief"))
@@ -263,7 +219,7 @@ def printed(tmp_path_factory):
     ]
     found["grove debug"].append(project.json("debug", "tuesday"))
     found["grove debug --set-gate"] = [project.json("debug", "tuesday", "--set-gate", "idle")]
-    sessions = project.root.parent / "home" / ".grove" / "sessions"
+    sessions = project.grove_home / "sessions"
     for name in ("broken.json", "monday.json.corrupt-1"):
         (sessions / name).write_text("{")
     found["grove sessions"].append(project.json("sessions"))
@@ -289,11 +245,14 @@ def ask_servers(scratch, found):
         project.json("backends", "mcp", "map", "--tools", "-", stdin=json.dumps(one))
         for one in lists
     ]
-    configuration = scratch / "home" / ".grove" / "config.toml"
+    configuration = project.grove_home / "config.toml"
     configuration.parent.mkdir(exist_ok=True)
     found["grove backends mcp probe"] = []
     for kind in ("graph", "columns"):
-        server = {"command": sys.executable, "args": [MEMORY_SERVER, kind, scratch / "memory.json"]}
+        server = {
+            "command": sys.executable,
+            "args": [MEMORY_SERVER, kind, project.others / "memory.json"],
+        }
         lines = [f"{name} = {json.dumps(value, default=str)}" for name, value in server.items()]
         configuration.write_text("\n".join(["[backends.mcp]", *lines]))
         found["grove backends mcp probe"].append(project.json("backends", "mcp", "probe"))
@@ -312,7 +271,7 @@ def evaluate(project, found):
 
 def exchange(project, found):
     """What other programs have kept, with a secret in an event, and learnings for others."""
-    older = project.root.parent / "older"
+    older = project.others / "older"
     shutil.copytree(INTERCHANGE / "older-grove", older)
     secret = "AKIA" + "IOSFODNN7REALKEY"
     event = {"v": 1, "ts": "2026-02-10T10:00:00Z", "grove_version": "0.10.0", "event": "skip"}
@@ -323,7 +282,7 @@ def exchange(project, found):
         project.json("import", "older-grove", older),
         project.json("import", "jsonl", INTERCHANGE / "basic.jsonl"),
     ]
-    output = project.root.parent / "out.jsonl"
+    output = project.others / "out.jsonl"
     found["grove export"] = [
         project.json("export", "--format", "jsonl", *words) for words in ((), ("--output", output))
     ]
@@ -344,22 +303,13 @@ def grove_memory_backends():
 
 def trust(project):
     """A request of a backend: before it is trusted, when it is, and when it is not any more."""
-    site = project.root.parent / "asking-site"
-    metadata = site / "asking-1.dist-info"
-    metadata.mkdir(parents=True)
-    (site / "asking.py").write_text(ASKING)
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: asking\nVersion: 1\n")
-    (metadata / "entry_points.txt").write_text("[grove.backends]\nasking = asking\n")
-    before = project.environment
-    project.environment = {**before, "PYTHONPATH": str(site)}
-    found = [project.json("trust", *words) for words in ((), ("--yes",), ("--revoke",))]
-    project.environment = before
-    return found
+    project.install_plugin("asking", ASKING, "grove.backends")
+    return [project.json("trust", *words) for words in ((), ("--yes",), ("--revoke",))]
 
 
 def merge(project, found):
     """What a merge has spoilt, and another layout."""
-    entry = next((project.root / ".grove" / "learnings").glob("*.md"))
+    entry = next((project.project / ".grove" / "learnings").glob("*.md"))
     before = entry.read_text()
     theirs = before.replace("Origin:** ", "Origin:** ticket shop-9 | ")
     entry.write_text(f"<<<<<<< HEAD\n{before}=======\n{theirs}>>>>>>> ours\n")
