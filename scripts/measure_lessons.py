@@ -8,12 +8,12 @@ interval. ``--documents`` reads strangers' texts where they lie, as JSON lines w
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from grove_core import Share
 from grove_core.reflection.candidates import read_candidate
 from grove_core.reflection.write_gate import evaluate, find_instruction
 
@@ -30,7 +30,6 @@ KINDS: Final = {
     "vague": "buzzword",
     "injection": "order",
 }
-_Z: Final = 1.96  # 95 %
 
 sys.path.insert(0, str(ROOT / "tests"))
 from lessons import load  # type: ignore[import-not-found]  # noqa: E402 - beside its tests
@@ -74,15 +73,6 @@ def outcome(case: Case) -> str:
     return "no" if found.rejection is not None else "low" if found.hint else "yes"
 
 
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """Compute the 95 % Wilson interval of a share."""
-    share = successes / trials
-    middle = share + _Z**2 / (2 * trials)
-    spread = _Z * math.sqrt(share * (1 - share) / trials + _Z**2 / (4 * trials**2))
-    scale = 1 + _Z**2 / trials
-    return (middle - spread) / scale, (middle + spread) / scale
-
-
 def table(cases: Sequence[Case]) -> str:
     """Write the table: kinds first, then authors."""
     groups: dict[tuple[bool, str, str], list[str]] = {}
@@ -94,7 +84,7 @@ def table(cases: Sequence[Case]) -> str:
     for (_, kind, author), every in sorted(groups.items()):
         title = f"{kind}, by {author}" if author else f"**{kind}**"
         accepted = len(every) - every.count("no")
-        low, high = wilson(accepted, len(every))
+        low, high = Share(accepted, len(every)).interval or (0, 1)
         share = f"{accepted / len(every):.1%} ({low:.0%}–{high:.0%})"
         rows.append(f"| {title} | {len(every)} | {share} | {every.count('low')} |")
     return "\n".join(rows)
