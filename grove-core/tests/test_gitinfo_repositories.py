@@ -11,7 +11,6 @@ from core_worlds import own_git_only
 from grove_core import git
 from grove_core.git import BranchHistory, WorkTree
 
-LATIN = os.fsdecode(b"caf\xe9.txt")
 PATIENT = 30.0
 
 
@@ -145,47 +144,6 @@ def test_nothing_of_the_repository_runs(repository, tmp_path, monkeypatch):
         assert ".gitattributes" in tree_of(repository).untracked
         assert lines_since(repository, head)["a"] > 0
     assert not ran.exists()
-
-
-ODD_NAMES = (
-    " with blanks,\ttabs and\nline breaks ",
-    "-n",
-    "1 .M N... fake",
-    'a "quoted" one',
-    LATIN,
-    "ünïcödé/文件",
-)
-
-
-def test_odd_file_names(repository):
-    for name in ODD_NAMES:
-        repository.write(name)
-    assert set(tree_of(repository).untracked) == {*ODD_NAMES}
-    head = repository.commit()
-    for name in ODD_NAMES:
-        repository.write(name, "one\nchanged\n")
-    tree = tree_of(repository)
-    assert (tree.head, {*tree.changed}, tree.untracked) == (head, {*ODD_NAMES}, ())
-    assert lines_since(repository, head) == dict.fromkeys(ODD_NAMES, 2)
-    repository.git("checkout", "-q", "-b", "topic")
-    repository.commit("subject")
-    assert set(git.read_branch_history(repository.top, PATIENT).files) == {*ODD_NAMES}
-
-
-def test_the_history_of_a_branch(repository):
-    repository.write("old")
-    repository.commit("on main")
-    assert git.read_branch_history(repository.top, PATIENT) == BranchHistory()
-    repository.git("checkout", "-q", "-b", "topic")
-    repository.write("new")
-    repository.commit("first\n\nwith a body")
-    repository.write("new", "again\n")
-    repository.write("old", "again\n")
-    repository.commit("second: é")
-    repository.git("commit", "-q", "--allow-empty", "-m", "third")
-    assert git.read_branch_history(repository.top, PATIENT) == BranchHistory(
-        subjects=("third", "second: é", "first"), files=("new", "old")
-    )
 
 
 def test_no_git_or_no_repository_no_answer(repository, tmp_path, monkeypatch):

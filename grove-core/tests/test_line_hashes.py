@@ -37,12 +37,6 @@ def test_never_more_than_a_diff_counts_and_moved_lines_do_not_count(before, afte
         assert counted == 1
 
 
-def test_a_changed_line_counts_twice_and_a_last_one_needs_no_newline():
-    assert changed_lines(taken(b"a\nb\nc\n"), taken(b"a\nB\nc\n")) == 2
-    assert taken(b"a\nb").lines == 2
-    assert changed_lines(taken(b"a\n"), taken(b"a\nb")) == 1
-
-
 def test_beyond_the_bound_the_numbers_of_lines_are_compared():
     long = beyond(b"x\n" * 30)
     assert changed_lines(long, beyond(b"y\n" * 45)) == 15

@@ -1,5 +1,6 @@
 """Work in the background at a stop: the gate waits for what ends, and holds when it has ended."""
 
+import pytest
 from scenario import (
     CLOSE,
     FINISHED,
@@ -26,25 +27,17 @@ def running(transcript):
     return [[task["type"] for task in each["background_tasks"]] for each in stopped]
 
 
-def test_a_background_shell_defers_the_gate_until_it_has_ended(shop):
-    shell = background(shop.wait_for_stop())
-    turns = [CLOSE, shell, FINISHED, STATUS, FINISHED, REFLECT, FINISHED]
-    transcript = shop.play(turns, record=True)
+@pytest.mark.parametrize("kind", ["shell", "subagent"])
+def test_background_work_defers_the_gate_until_it_has_ended(shop, kind):
+    script = {}
+    work = background(shop.wait_for_stop())
+    if kind == "subagent":
+        script = {"agents": {"SUBJOB": [bash(shop.wait_for_stop()), {"text": "Looked."}]}}
+        work = agent("SUBJOB: look around", run_in_background=True)
+    turns = [CLOSE, work, FINISHED, STATUS, FINISHED, REFLECT, FINISHED]
+    transcript = shop.play(turns, script=script, record=True)
     assert_ended_well(transcript)
-    assert running(transcript) == [["shell"], [], []]
-    assert stops(transcript) == [0, 2, 0]
-    assert [(each["gate"], each["blocks"]) for each in statuses(transcript)] == [("pending", 0)]
-    assert len(held(transcript)) == 1
-    assert shop.outcomes() == [("reflected", 1)]
-
-
-def test_a_background_agent_defers_the_gate_until_it_has_ended(shop):
-    subagent = {"agents": {"SUBJOB": [bash(shop.wait_for_stop()), {"text": "Looked."}]}}
-    call = agent("SUBJOB: look around", run_in_background=True)
-    turns = [CLOSE, call, FINISHED, STATUS, FINISHED, REFLECT, FINISHED]
-    transcript = shop.play(turns, script=subagent, record=True)
-    assert_ended_well(transcript)
-    assert running(transcript) == [["subagent"], [], []]
+    assert running(transcript) == [[kind], [], []]
     assert stops(transcript) == [0, 2, 0]
     assert [(each["gate"], each["blocks"]) for each in statuses(transcript)] == [("pending", 0)]
     assert len(held(transcript)) == 1
