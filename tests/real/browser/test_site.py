@@ -2,13 +2,16 @@
 
 import functools
 import http.server
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
-import site_building
 from looking import SMALLEST_CONTRAST
 
+ROOT = Path(__file__).parents[3]
 WINDOWS = [(1280, "light"), (1280, "dark"), (375, "light"), (375, "dark")]
 ENOUGH_CONTRAST = 4.5
 SMALLEST_TEXT = 10
@@ -59,9 +62,29 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(page)
 
 
+def build(folder):
+    """Builds the site, where a warning is an error.
+
+    The network is out of reach: whatever would be fetched has to be there already.
+    """
+    unreachable = "http://127.0.0.1:9"
+    proxies = {f"{scheme}_proxy": unreachable for scheme in ("http", "https", "all")}
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+        cwd=ROOT,
+        env={**os.environ, **proxies, "NO_MKDOCS_2_WARNING": "1", "SITE_URL": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr, done.stderr
+    return folder
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    return site_building.build(tmp_path_factory.mktemp("site"))
+    return build(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="session")
