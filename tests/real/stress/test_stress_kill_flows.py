@@ -125,7 +125,8 @@ FLOWS = {
     ),
     "reflect and deliver": Flow(
         ("reflect", "--json"),
-        prepare=leave_in_outbox,
+        # A second reflection at once is taken only where one is owed.
+        prepare=lambda agent, candidate: [leave_in_outbox(agent, candidate), agent.closes("bd-2")],
         stdin=lambda candidate: json.dumps({"candidates": [candidate(1)]}),
         keeps=("learnings",),
     ),
