@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# How fast a machine is that does other things as well is nobody's fault.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# How fast a machine is that does other things as well is nobody's fault. The everyday run tries the
+# same examples each time, so that a fault is found by whom it belongs to; test-long tries others.
+LONG = os.environ.get("GROVE_TESTS_LONG") == "1"
+settings.register_profile("everyday", deadline=None, derandomize=not LONG)
+settings.load_profile("everyday")
 
 # A job in the background of a script ignores Ctrl-C, and so would every program that it starts;
 # tests that send it would wait for ever.

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scale import turned_up
 
@@ -93,6 +93,7 @@ class Place:
 
 @settings(max_examples=turned_up(15, 500), deadline=None)
 @given(contents(), st.booleans(), st.booleans(), st.booleans())
+@example(b'{"permissions":{"allow":[null]}}', False, False, False)
 def test_every_byte_comes_back(content, shared, allow, server):
     wishes = {"shared": shared, "allow": allow, "server": server, "status_line": True}
     with tempfile.TemporaryDirectory() as folder:

@@ -230,7 +230,7 @@ def without_own(text: str, *, rule: str | None = None) -> str:
     before, document = parse_settings(text), parse_settings(text)
     for event in before.get("hooks", {}):
         _put_hooks(document["hooks"], event, ())
-    if rule in document.get("permissions", {}).get("allow", []):
+    if rule is not None and rule in document.get("permissions", {}).get("allow", []):
         document["permissions"]["allow"].remove(rule)
         if not document["permissions"]["allow"]:
             del document["permissions"]["allow"]
