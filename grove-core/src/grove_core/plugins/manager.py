@@ -161,11 +161,12 @@ class Plugins:
 
     def gates(self) -> "list[Contribution[GateSpec]]":
         """Return the gates: configured ones in their order, the others by name."""
-        if not any(one.group == GENERAL_GROUP for one in self.found):
+        hook = "grove_gates"
+        if not any(hook in one.hooks for one in self._active(GROUPS_OF_HOOK[hook])):
             return []
         from grove_core.plugins.gates import GateSpec
 
-        return self._offered("grove_gates", GateSpec, GATES)
+        return self._offered(hook, GateSpec, GATES)
 
     def commands(self) -> list[Contribution[CommandSpec]]:
         """Return the plugins' sub-commands by name."""
