@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from grove_core.model.events import StatsEvent
     from grove_core.model.learning import Learning, LearningStats
     from grove_core.model.statistics import Statistics
+    from grove_core.plugin_gates import OpenGate
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
     from grove_core.plugins.discovery import PluginProblem
     from grove_core.plugins.manager import Contribution, Plugins
@@ -451,6 +452,16 @@ class Project:
     def ticket_sections(self) -> "Mapping[str, PluginSection | None]":
         """The ticket systems' own sections, by the systems' names."""
         return self._sections("tickets", self.plugins.ticket_probes())
+
+    def gates(self, most_blocks: int, session_id: str = "") -> "list[OpenGate]":
+        """Open the gates of plugins that are on; all together block so often in a row at most."""
+        if not self.plugins.gates():
+            return []
+        from grove_core.plugin_gates import open_gates
+
+        left = most_blocks - self.policy.max_blocks
+        context = self.context(session_id=session_id)
+        return open_gates(self.plugins, context, self.gate_settings(), left)
 
     def gate_sections(self) -> "Mapping[str, PluginSection | None]":
         """The own sections of plugins' gates, by the gates' names."""

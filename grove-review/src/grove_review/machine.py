@@ -146,10 +146,9 @@ class Machine:
             refusal = texts.only_a_reviewer(self._settings.reviewers)
             return _Step(state, deny=refusal, trace=("decide refused: not a reviewer",))
         state = taken_up(state)
-        if state.cycle is None or call.tool is None:
+        if state.cycle is None:
             return _Step(state)
-        use_id, agent = call.tool.use_id or "", call.agent_id or ""
-        grant = Grant(use_id=use_id, agent=agent, at=instant(now))
+        grant = Grant(agent=call.agent_id or "", at=instant(now))
         cycle = evolve(state.cycle, grant=grant)
         return _Step(evolve(state, cycle=cycle), trace=("a reviewer may decide",))
 

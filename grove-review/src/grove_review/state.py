@@ -53,9 +53,8 @@ class Issues:
 
 @frozen(kw_only=True)
 class Grant:
-    """The right of a reviewer to decide once, bound to the call that runs the command."""
+    """The right of a reviewer to decide once, soon after a call that runs the command."""
 
-    use_id: str
     agent: str
     at: str
 

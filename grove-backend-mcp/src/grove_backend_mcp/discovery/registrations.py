@@ -113,8 +113,9 @@ def _of_plugins(reader: _Reader, switched: Mapping[str, Any]) -> Iterator[Server
     )
     for name in names:
         places = _table(installed, "plugins").get(name)
-        place = _table({"": places[-1]}, "") if isinstance(places, list) and places else {}
-        path, plugin = place.get("installPath"), name.partition("@")[0]
+        place = places[-1] if isinstance(places, list) and places else None
+        path = place.get("installPath") if isinstance(place, dict) else None
+        plugin = name.partition("@")[0]
         if isinstance(path, str):
             document = reader.read(Path(path) / ".mcp.json")
             servers = document if _SERVERS in document else {_SERVERS: document}

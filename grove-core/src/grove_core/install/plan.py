@@ -26,7 +26,7 @@ from grove_core.hosts.claude_hooks import (
     with_gates,
 )
 from grove_core.install import clone
-from grove_core.plugin_gates import OpenGate, literals_of, open_gates
+from grove_core.plugin_gates import literals_of
 from grove_core.plugins.descriptors import EnabledWhen
 from grove_core.project import Project
 from grove_core.storage import files
@@ -219,7 +219,7 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
             f"grove's hooks run already, by {elsewhere.kind} {elsewhere.source}: none were added"
         )
         return
-    gates = _gates(plan.project)
+    gates = plan.project.gates(MOST_BLOCKS_IN_A_ROW)
     conditions = conditions_for(_shell_words(plan.project), sorted(literals_of(gates)))
     groups = hook_groups(program, conditions)
     server = client.server_file(root)
@@ -249,13 +249,6 @@ def _may_add_status_line(plan: Plan) -> bool:
     if other := client.other_status_line(root, plan.project.environment):
         plan.notes.append(f"{other} has a status line: grove's was not added")
     return other is None
-
-
-def _gates(project: Project) -> list[OpenGate]:
-    offered = project.plugins.gates()
-    settings = project.gate_settings() if offered else {}
-    left = MOST_BLOCKS_IN_A_ROW - project.policy.max_blocks
-    return open_gates(project.plugins, project.context(), settings, left)
 
 
 def running_hooks(

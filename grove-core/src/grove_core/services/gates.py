@@ -1,6 +1,5 @@
 """Gates of plugins: asked before grove's own, each by itself, with what it keeps in the session."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -8,12 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attrs import evolve
 
-from grove_core import git
-from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
 from grove_core.hosts.claude_code import CONTEXT_LIMIT, MOST_BLOCKS_IN_A_ROW
 from grove_core.hosts.contract import HookEvent, HookInput
 from grove_core.model.session import EventType, Session
-from grove_core.plugin_gates import OpenGate, open_gates
+from grove_core.plugin_gates import OpenGate
 from grove_core.plugins.gates import GateAnswer, GateCall, PluginGate
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
@@ -42,11 +39,7 @@ class Asked(NamedTuple):
 
 def gates_of(project: "Project", session_id: str = "") -> list[OpenGate]:
     """Open the gates that are on."""
-    if not project.plugins.gates():
-        return []
-    left = MOST_BLOCKS_IN_A_ROW - project.policy.max_blocks
-    context = project.context("", session_id)
-    return open_gates(project.plugins, context, project.gate_settings(), left)
+    return project.gates(MOST_BLOCKS_IN_A_ROW, session_id)
 
 
 def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Asked:
@@ -147,6 +140,11 @@ def _told(
     watches = call.event is not HookEvent.PRE_TOOL_USE and any(
         one.gate.watches_work for one in gates
     )
+    work = ""
+    if watches:
+        from grove_core.services.session_mode import work_key
+
+        work = work_key(project)
     cycle, current = session.gate.cycle, session.gate.ticket
     closed = cycle.tickets if cycle is not None else ()
     return call.event, GateCall(
@@ -160,22 +158,9 @@ def _told(
         agent_type=call.agent_type,
         plan_mode=call.plan_mode,
         background=call.background,
-        work=_work(project) if watches else "",
+        work=work,
         tickets=closed or ((current,) if current is not None else ()),
     )
-
-
-def _work(project: "Project") -> str:
-    """Sum up the project's files as git sees them; empty where it does not."""
-    from grove_core.services.session_mode import ignored_paths
-
-    top = git.find_top(project.root)
-    tree = git.read_work_tree(top, STATUS_SECONDS) if top is not None else None
-    if top is None or tree is None:
-        return ""
-    prefixes = seen_from_top(os.fspath(project.root), os.fspath(top), ignored_paths(project))
-    paths = without(prefixes, (*tree.changed, *tree.untracked))
-    return state_key(os.fspath(top), tree.head, paths)
 
 
 def with_answers(

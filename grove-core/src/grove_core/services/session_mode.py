@@ -126,8 +126,7 @@ def measure(
     if tree is not None:
         prefixes = _prefixes(project.root, top, baseline.excluded)
         inside = git.place_in_top(os.fspath(project.root), os.fspath(top))
-        paths = without(prefixes, (*tree.changed, *tree.untracked))
-        key = state_key(os.fspath(top), tree.head, paths)
+        key = _key_of(top, tree, prefixes)
         is_same = known is not None and known.key == key
         lines = known.lines if known and is_same else _count(top, tree, baseline, prefixes, inside)
     if lines is None:
@@ -216,6 +215,20 @@ def _modified(path: Path) -> float:
         return path.lstat().st_mtime
     except OSError:
         return 0.0
+
+
+def work_key(project: "Project") -> str:
+    """Sum up the project's files as git sees them; empty where it does not."""
+    top = git.find_top(project.root)
+    tree = git.read_work_tree(top, STATUS_SECONDS) if top is not None else None
+    if top is None or tree is None:
+        return ""
+    return _key_of(top, tree, _prefixes(project.root, top, ignored_paths(project)))
+
+
+def _key_of(top: Path, tree: git.WorkTree, prefixes: tuple[str, ...]) -> str:
+    paths = without(prefixes, (*tree.changed, *tree.untracked))
+    return state_key(os.fspath(top), tree.head, paths)
 
 
 def _prefixes(root: Path, top: Path, excluded: Iterable[str]) -> tuple[str, ...]:
