@@ -100,7 +100,7 @@ def _document(session: Session, project: Project) -> dict[str, Any]:
         "state": liveness_of(session, project),
         "gate": gate.status,
         "ticket": gate.ticket,
-        "closed": gate.cycle.tickets if gate.cycle is not None else (),
+        "closed": gate.closed,
         "blocks": gate.breaker.cycle_blocks,
         "notes": len(session.observations),
         "injected": len(session.injected),

@@ -110,7 +110,7 @@ def _session_document(session: Session, project: Project) -> dict[str, Any]:
         "id": session.id,
         "gate": gate.status,
         "ticket": gate.ticket,
-        "closed": gate.cycle.tickets if gate.cycle is not None else (),
+        "closed": gate.closed,
         "blocks": gate.breaker.cycle_blocks,
         "paused_until": Pauses(project.paths.pauses, "").until(session.id, project.now),
         "updated_at": session.updated_at,

@@ -58,7 +58,7 @@ def finish(gate: Gate, outcome: CycleOutcome, now: datetime) -> FinishedCycle:
     opened_at = gate.cycle.opened_at if gate.cycle is not None else now
     return FinishedCycle(
         outcome=outcome,
-        tickets=gate.cycle.tickets if gate.cycle is not None else (),
+        tickets=gate.closed,
         blocks=gate.breaker.cycle_blocks,
         seconds=max(0.0, (now - opened_at).total_seconds()),
     )

@@ -94,9 +94,7 @@ def _stop_with_pending(
 
 def _break(gate: Gate, event: StopRequested, now: datetime) -> Outcome:
     blocks = gate.breaker.cycle_blocks
-    broken = BrokenCycle(
-        tickets=gate.cycle.tickets if gate.cycle else (), broken_at=now, blocks=blocks
-    )
+    broken = BrokenCycle(tickets=gate.closed, broken_at=now, blocks=blocks)
     opened = evolve(
         gate,
         status=GateStatus.IDLE,

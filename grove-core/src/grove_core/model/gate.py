@@ -145,6 +145,11 @@ class Gate(Value):
     seen_shells: tuple[str, ...] = ()
     broken_cycles: tuple[BrokenCycle, ...] = ()
 
+    @property
+    def closed(self) -> tuple[Ticket, ...]:
+        """The tickets that were closed in the cycle that is open."""
+        return self.cycle.tickets if self.cycle is not None else ()
+
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TicketDetected(Value):

@@ -145,8 +145,7 @@ def _told(
         from grove_core.services.session_mode import work_key
 
         work = work_key(project)
-    cycle, current = session.gate.cycle, session.gate.ticket
-    closed = cycle.tickets if cycle is not None else ()
+    closed, current = session.gate.closed, session.gate.ticket
     return call.event, GateCall(
         session_id=call.session_id,
         prompt_id=call.prompt_id or session.prompt_id,

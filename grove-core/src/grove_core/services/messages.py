@@ -80,7 +80,7 @@ def past_reflection(session: Session) -> str:
 
 def closed_work(gate: Gate) -> str:
     """Name what was closed."""
-    names = [name_of(ticket) for ticket in (gate.cycle.tickets if gate.cycle else ())]
+    names = [name_of(ticket) for ticket in gate.closed]
     if not names:
         return "this session has changed the project"
     if len(names) == 1:

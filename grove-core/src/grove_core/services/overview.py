@@ -84,7 +84,7 @@ def pending_reflections(session: Session) -> tuple[PendingReflection, ...]:
     """List the reflections that a session has not given."""
     gate, pending = session.gate, []
     if gate.status.reflection_pending:
-        tickets = gate.cycle.tickets if gate.cycle else ()
+        tickets = gate.closed
         since, blocks = gate.cycle.opened_at if gate.cycle else None, gate.breaker.cycle_blocks
         pending.append(PendingReflection(PendingKind.OPEN, tickets, since, blocks))
     pending += [

@@ -43,7 +43,7 @@ def brief(project: Project, session: Session) -> Result:
     """Collect what a reflection can draw on."""
     _, subjects, files = work_at_hand(project)
     gate = session.gate
-    of_cycle = gate.cycle.tickets if gate.cycle is not None else ()
+    of_cycle = gate.closed
     tickets: Sequence[Ticket] = of_cycle or ([gate.ticket] if gate.ticket is not None else [])
     said = read_said(session.transcript_path, project.config.secrets.allow)
     lines: list[Line] = []
