@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from grove_core.git import is_ignored_by_git as is_ignored_by_git
     from grove_core.identifiers import check_storable as check_storable
     from grove_core.identifiers import is_learning_id as is_learning_id
+    from grove_core.model.check import CheckResult as CheckResult
+    from grove_core.model.check import Status as Status
     from grove_core.model.learning import Candidate as Candidate
     from grove_core.model.learning import Category as Category
     from grove_core.model.learning import Confidence as Confidence
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from grove_core.model.memory import StorageLayout as StorageLayout
     from grove_core.model.memory import Synchronised as Synchronised
     from grove_core.model.session import Session as Session
+    from grove_core.model.ticket import BackgroundTask as BackgroundTask
     from grove_core.model.ticket import Confirmation as Confirmation
     from grove_core.model.ticket import Ticket as Ticket
     from grove_core.model.ticket import TicketClose as TicketClose
@@ -75,6 +78,19 @@ if TYPE_CHECKING:
     from grove_core.plugins.gates import PluginGate as PluginGate
     from grove_core.plugins.hookspecs import GROVE_API as GROVE_API
     from grove_core.plugins.hookspecs import hookimpl as hookimpl
+    from grove_core.plugins.hosts import CONTEXT_LIMIT as CONTEXT_LIMIT
+    from grove_core.plugins.hosts import Hold as Hold
+    from grove_core.plugins.hosts import HookAnswer as HookAnswer
+    from grove_core.plugins.hosts import HookEvent as HookEvent
+    from grove_core.plugins.hosts import HookInput as HookInput
+    from grove_core.plugins.hosts import HookReply as HookReply
+    from grove_core.plugins.hosts import HostAbilities as HostAbilities
+    from grove_core.plugins.hosts import HostContext as HostContext
+    from grove_core.plugins.hosts import HostFile as HostFile
+    from grove_core.plugins.hosts import HostSetup as HostSetup
+    from grove_core.plugins.hosts import HostSpec as HostSpec
+    from grove_core.plugins.hosts import Registration as Registration
+    from grove_core.plugins.hosts import StartSource as StartSource
     from grove_core.retrieval.rules import best_first as best_first
     from grove_core.retrieval.rules import rule_hits as rule_hits
     from grove_core.retrieval.rules import rule_relevance as rule_relevance
@@ -101,6 +117,7 @@ _PUBLIC = {
     ),
     "git": "is_ignored_by_git",
     "identifiers": "check_storable is_learning_id",
+    "model.check": "CheckResult Status",
     "model.learning": (
         "Candidate Category Confidence Criterion Learning LearningStatus Rejection Scope Share"
     ),
@@ -109,7 +126,7 @@ _PUBLIC = {
         "StorageLayout Synchronised"
     ),
     "model.session": "Session",
-    "model.ticket": "Confirmation Ticket TicketClose ToolCall ToolResult",
+    "model.ticket": "BackgroundTask Confirmation Ticket TicketClose ToolCall ToolResult",
     "storage.trust": "TrustRequest",
     "model.value": "PROJECT_ADDS TRUSTED_ALONE TRUSTED_ONLY USER_ONLY",
     "plugins.descriptors": (
@@ -119,6 +136,10 @@ _PUBLIC = {
     ),
     "plugins.gates": "GateAnswer GateCall GateSpec PluginGate",
     "plugins.hookspecs": "GROVE_API hookimpl",
+    "plugins.hosts": (
+        "CONTEXT_LIMIT Hold HookAnswer HookEvent HookInput HookReply HostAbilities HostContext "
+        "HostFile HostSetup HostSpec Registration StartSource"
+    ),
     "services.gate_sessions": "GateSessions SessionWork",
     "retrieval.rules": "best_first rule_hits rule_relevance",
     "storage.backoff": "Backoff",

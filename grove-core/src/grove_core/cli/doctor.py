@@ -6,7 +6,7 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
-from grove_core.doctor.check import Status
+from grove_core.model.check import Status
 from grove_core.text import counted
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Final
 
 from grove_core.doctor import hooks, plugins, program, records
-from grove_core.doctor.check import Check, CheckResult, Examination, run_checks
+from grove_core.doctor.check import Check, Examination, run_checks
 from grove_core.doctor.secrets import secrets
+from grove_core.model.check import CheckResult
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.project import Project
 

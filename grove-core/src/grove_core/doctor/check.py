@@ -1,13 +1,13 @@
 """A check, what it finds, and how checks are run."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
 from functools import cached_property
 from typing import Final
 
 from attrs import evolve, frozen
 
 from grove_core.hosts.claude_settings import Registration, registrations
+from grove_core.model.check import CheckResult, broken
 from grove_core.model.session import Session
 from grove_core.plugins.discovery import describe_error
 from grove_core.plugins.limits import TimeLimitError, call_limited
@@ -21,46 +21,6 @@ _SECONDS: Final = 30.0
 _LONGEST: Final = 500
 _REPORT: Final = "This is a fault of grove or of the machine; report it with the line above"
 _HANGS: Final = "See whether a disk, a network file system or a program there hangs"
-
-
-class Status(Enum):
-    """How something is doing."""
-
-    OK = "ok"
-    WARNING = "warning"
-    """It may be meant so, or will do for now."""
-    BROKEN = "broken"
-    """grove does not do there what it is for."""
-
-
-@frozen(kw_only=True)
-class CheckResult:
-    """What a check has found; without a name it gets that of the check."""
-
-    name: str = ""
-    status: Status
-    detail: str
-    fix: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether there is nothing to fix."""
-        return self.status is Status.OK
-
-
-def ok(detail: str, *, name: str = "") -> CheckResult:
-    """Report that all is well."""
-    return CheckResult(name=name, status=Status.OK, detail=detail)
-
-
-def warning(detail: str, fix: str, *, name: str = "") -> CheckResult:
-    """Report something that may be meant so."""
-    return CheckResult(name=name, status=Status.WARNING, detail=detail, fix=fix)
-
-
-def broken(detail: str, fix: str, *, name: str = "") -> CheckResult:
-    """Report something broken."""
-    return CheckResult(name=name, status=Status.BROKEN, detail=detail, fix=fix)
 
 
 class _Silence(Diagnostics):

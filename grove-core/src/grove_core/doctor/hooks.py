@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from grove_core.clock import format_instant
-from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
+from grove_core.doctor.check import Examination
 from grove_core.doctor.program import is_other, why_not_startable
 from grove_core.errors import CodecError, StorageError
 from grove_core.hosts.claude_hooks import SHELL_TOOL, SLOTS
@@ -23,6 +23,7 @@ from grove_core.hosts.claude_settings import (
     settings_sources,
 )
 from grove_core.install.plan import find_program
+from grove_core.model.check import CheckResult, broken, ok, warning
 from grove_core.storage.files import read_bytes
 
 _RECENTLY: Final = timedelta(days=7)

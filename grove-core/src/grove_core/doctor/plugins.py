@@ -5,7 +5,8 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_core.doctor.check import CheckResult, Examination, Status, broken, ok, warning
+from grove_core.doctor.check import Examination
+from grove_core.model.check import CheckResult, Status, broken, ok, warning
 from grove_core.model.memory import Health
 from grove_core.plugins.discovery import BACKEND_GROUP, PluginState
 from grove_core.plugins.manager import LOADING

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from grove_core import __version__
-from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
+from grove_core.doctor.check import Examination
 from grove_core.install.plan import find_program, recorded_program
+from grove_core.model.check import CheckResult, broken, ok, warning
 from grove_core.services.packages import cache_around, how_to_install
 
 _VARIABLE: Final = "GROVE_PROGRAM"

@@ -11,9 +11,10 @@ from typing import Final
 
 from grove_core import git
 from grove_core.clock import format_instant, parse_instant
-from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
+from grove_core.doctor.check import Examination
 from grove_core.event_log import event_files
 from grove_core.install.clone import has_merge_driver, swallowed
+from grove_core.model.check import CheckResult, broken, ok, warning
 from grove_core.services import overview
 from grove_core.services.overview import Liveness, PendingKind, liveness_of
 from grove_core.services.sessions import IDLE_LIMIT

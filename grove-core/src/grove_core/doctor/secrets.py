@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
+from grove_core.doctor.check import Examination
 from grove_core.event_log import event_files
+from grove_core.model.check import CheckResult, broken, ok, warning
 from grove_core.project import Project
 from grove_core.text import remove_invisible
 

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 TICKET_GROUP: Final = "grove.tickets"
 BACKEND_GROUP: Final = "grove.backends"
 GENERAL_GROUP: Final = "grove.plugins"
-GROUPS: Final = (TICKET_GROUP, BACKEND_GROUP, GENERAL_GROUP)
+HOST_GROUP: Final = "grove.hosts"
+GROUPS: Final = (TICKET_GROUP, BACKEND_GROUP, HOST_GROUP, GENERAL_GROUP)
 GATES: Final = "gates"
 """Gates come from the general group and have an order of their own."""
 ALLOW_LIST_VARIABLE: Final = "GROVE_PLUGINS"
 
 _CORE: Final = "grove-core"
-_CACHE_FORMAT: Final = 2
+_CACHE_FORMAT: Final = 3
 _DETAIL_LENGTH: Final = 300
 _REQUIREMENT_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 _EXTRA: Final = re.compile(r";.*\bextra\s*==\s*['\"]([A-Za-z0-9._-]+)")

@@ -26,6 +26,7 @@ from grove_core.plugins.descriptors import (
 if TYPE_CHECKING:
     # Few plugins have gates.
     from grove_core.plugins.gates import GateSpec
+    from grove_core.plugins.hosts import HostSpec
 
 PROJECT_NAME: Final = "grove"
 GROVE_API: Final = 2
@@ -80,6 +81,15 @@ class RegistrationHooks:
 
         Returns:
             One specification for each gate.
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_hosts(self) -> "Sequence[HostSpec]":
+        """Offer clients that grove can work in.
+
+        Returns:
+            One specification for each client; a hook loads only the entry point named like it.
         """
         raise NotImplementedError
 

@@ -33,6 +33,7 @@ from grove_core.plugins.discovery import (
     GATES,
     GENERAL_GROUP,
     GROUPS,
+    HOST_GROUP,
     TICKET_GROUP,
     Plugin,
     PluginProblem,
@@ -54,6 +55,7 @@ from grove_core.plugins.limits import (
 if TYPE_CHECKING:
     # Few plugins have gates.
     from grove_core.plugins.gates import GateSpec
+    from grove_core.plugins.hosts import HostSpec
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -71,6 +73,7 @@ GROUPS_OF_HOOK: Final[Mapping[str, Sequence[str]]] = {
     "grove_close_matchers": _TICKETS,
     "grove_command_readers": _TICKETS,
     "grove_memory_backends": _BACKENDS,
+    "grove_hosts": (HOST_GROUP,),
     # Hooks ask, and must not import ticket systems and backends for it.
     "grove_gates": (GENERAL_GROUP,),
     "grove_commands": GROUPS,
@@ -168,6 +171,19 @@ class Plugins:
 
         return self._offered(hook, GateSpec, GATES)
 
+    def hosts(self) -> "list[Contribution[HostSpec]]":
+        """Return the clients by name."""
+        from grove_core.plugins.hosts import HostSpec
+
+        return self._offered("grove_hosts", HostSpec)
+
+    def host(self, name: str) -> "HostSpec | None":
+        """Return a client's adapter; only the plugin that is named like it is loaded."""
+        from grove_core.plugins.hosts import HostSpec
+
+        offers = self._ask("grove_hosts", partial(_list_of, HostSpec), only=name)
+        return next((one.value for one in offers if one.name == name), None)
+
     def commands(self) -> list[Contribution[CommandSpec]]:
         """Return the plugins' sub-commands by name."""
         return self._offered("grove_commands", CommandSpec)
@@ -184,6 +200,7 @@ class Plugins:
         self.command_readers()
         self.memory_backends()
         self.gates()
+        self.hosts()
         self.commands()
         self.health_checks()
 
@@ -264,7 +281,7 @@ class Plugins:
         return problem.detail
 
     def _ask(
-        self, hook: str, take: Callable[[Any], list[T]], **arguments: object
+        self, hook: str, take: Callable[[Any], list[T]], *, only: str = "", **arguments: object
     ) -> list[Contribution[T]]:
         """Call a hook's implementations one by one, and take the sound values they give."""
         seconds = self._limits.life_cycle if arguments else self._limits.registration
@@ -273,7 +290,7 @@ class Plugins:
         def call(one: pluggy.HookImpl) -> list[T]:
             return take(one.function(*(arguments[name] for name in one.argnames)))
 
-        for plugin in self._active(GROUPS_OF_HOOK[hook]):
+        for plugin in self._active(GROUPS_OF_HOOK[hook], only):
             for one in plugin.implementations.get(hook, ()):
                 for values in self._limited(plugin, hook, partial(call, one), seconds):
                     found += [Contribution(value=value, source=plugin) for value in values]
@@ -329,11 +346,11 @@ class Plugins:
                 self._hung.add((plugin, what))
             return ()
 
-    def _active(self, groups: Sequence[str]) -> Iterable[Plugin]:
+    def _active(self, groups: Sequence[str], only: str = "") -> Iterable[Plugin]:
         """Return the usable plugins of some groups, loading what is not loaded yet."""
         asked: dict[int, Plugin] = {}
         for plugin in self.found:
-            if plugin.group in groups:
+            if plugin.group in groups and only in ("", plugin.name):
                 if plugin.state is PluginState.NOT_LOADED:
                     self._load(plugin)
                 if plugin.state is PluginState.LOADED:

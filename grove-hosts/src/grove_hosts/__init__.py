@@ -1,0 +1,1 @@
+"""The clients that grove works in, one module or package each."""

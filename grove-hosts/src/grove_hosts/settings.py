@@ -1,0 +1,154 @@
+"""JSON files of clients that hold hooks: what is grove's in them, and putting that in and out.
+
+The shape is shared: ``{"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", …}]}]}}``.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from grove_core import CodecError, Registration, StorageError, read_bytes
+
+Group = Mapping[str, Any]
+Groups = Mapping[str, Sequence[Group]]
+
+_MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
+_INDENT: Final = re.compile(r"^\s*\{\s*?\n([ \t]+)")
+
+
+def own_words(hook: object, host: str) -> Sequence[str]:
+    """Return the words of a command hook that runs grove for a host; nothing for any other."""
+    if not isinstance(hook, Mapping) or not isinstance(hook.get("command"), str):
+        return ()
+    try:
+        words = shlex.split(hook["command"])
+    except ValueError:
+        return ()
+    for place, word in enumerate(words):
+        if word.rpartition("/")[2] == "grove" and words[place + 1 : place + 3] == ["hook", host]:
+            return words[place:]
+    return ()
+
+
+def parse(content: str) -> dict[str, Any]:
+    """Read settings strictly, and check the part that grove changes."""
+    content = content.removeprefix(_MARK)
+    try:
+        document = json.loads(content, parse_constant=_refuse) if content.strip() else {}
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise CodecError(f"{where}: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise CodecError(str(error)) from error
+    require(document, dict, "the settings")
+    require(document.get("hooks", {}), dict, "hooks")
+    for event, groups in document.get("hooks", {}).items():
+        require(groups, list, f"hooks.{event}")
+    return dict(document)
+
+
+def require(value: object, kind: type, name: str) -> None:
+    """Refuse a value of another type."""
+    if not isinstance(value, kind):
+        raise CodecError(f"{name} must be {'an object' if kind is dict else 'a list'}")
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def written_like(content: str, before: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    """Write settings with the indentation and the line ends of a text; unchanged ones stay."""
+    if before == document:
+        return content
+    mark = _MARK if content.startswith(_MARK) else ""
+    indent = _INDENT.match(content.removeprefix(_MARK))
+    written = json.dumps(document, indent=indent[1] if indent else "  ", ensure_ascii=False)
+    end = "" if content.strip() and not content.endswith("\n") else "\n"
+    return mark + (written + end).replace("\n", "\r\n" if "\r\n" in content else "\n")
+
+
+def put(content: str, host: str, groups: Groups) -> str:
+    """Put a host's hooks into settings, behind all others; those of an older grove are replaced."""
+    before, document = parse(content), parse(content)
+    events = document.setdefault("hooks", {})
+    for event in {**events, **groups}:
+        _put_event(events, event, host, groups.get(event, ()))
+    return written_like(content, before, document)
+
+
+def take(content: str, host: str) -> str:
+    """Take a host's hooks out of settings; a file that holds nothing else is empty then."""
+    before, document = parse(content), parse(content)
+    for event in before.get("hooks", {}):
+        _put_event(document["hooks"], event, host, ())
+    if before.get("hooks") and not document["hooks"]:
+        del document["hooks"]
+    return written_like(content, before, document) if document else ""
+
+
+def _put_event(
+    events: dict[str, list[Any]], event: str, host: str, wanted: Sequence[Group]
+) -> None:
+    groups = events.get(event, [])
+    if [one for one in groups if _has_own(one, host)] == list(wanted):
+        return
+    events[event] = []
+    for group in groups:
+        if not _has_own(group, host):
+            events[event].append(group)
+        elif others := [hook for hook in group["hooks"] if not own_words(hook, host)]:
+            events[event].append({**group, "hooks": others})
+    events[event] += wanted
+    if not events[event]:
+        del events[event]
+
+
+def _has_own(group: object, host: str) -> bool:
+    return any(own_words(hook, host) for hook in as_list(as_table(group).get("hooks")))
+
+
+def said(content: str) -> Any:  # noqa: ANN401 - JSON
+    """Return what settings say, without hooks that are none."""
+    document = parse(content)
+    hooks = {event: groups for event, groups in document.get("hooks", {}).items() if groups}
+    document["hooks"] = hooks
+    return {name: one for name, one in document.items() if one != {}}
+
+
+def registered_in(file: Path, kind: str, host: str) -> Iterator[Registration]:
+    """Find a host's hooks in a file; one that cannot be read has none."""
+    for event, groups in as_table(read(file).get("hooks")).items():
+        for group in map(as_table, as_list(groups)):
+            for hook in as_list(group.get("hooks")):
+                if words := own_words(hook, host):
+                    matcher = group.get("matcher")
+                    yield Registration(
+                        source=file,
+                        kind=kind,
+                        event=event,
+                        program=words[0],
+                        matcher=matcher if isinstance(matcher, str) else None,
+                        arguments=tuple(words[1:]),
+                    )
+
+
+def read(file: Path) -> Mapping[str, Any]:
+    """Read a client's file for looking only."""
+    try:
+        return as_table(json.loads((read_bytes(file) or b"{}").decode("utf-8-sig")))
+    except (StorageError, ValueError, RecursionError):
+        return {}
+
+
+def as_table(value: object) -> Mapping[str, Any]:
+    """Return a JSON object; anything else counts as an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> Sequence[Any]:
+    """Return a JSON list; anything else counts as an empty one."""
+    return value if isinstance(value, list) else ()
