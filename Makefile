@@ -70,6 +70,7 @@ real-tools: setup ## Get what the others use; minutes long the first time.
 	@$(BIN)/python tests/real/tickets/tools/install.py .ticket-tools & \
 	$(BIN)/python tests/real/mcp/tools/install.py .mcp-servers & \
 	$(BIN)/python tests/real/postgres/tools/install.py .postgres-server & \
+	$(BIN)/python tests/real/hosts/tools/install.py .clients & \
 	$(BIN)/python tests/real/browser/harness/get_chromium.py & \
 	.e2e/bin/python -m pip install --quiet --no-deps $(CLIENT) \
 		|| echo "real-tools: no Claude Code client: the registry does not give $(CLIENT)"; \
