@@ -33,6 +33,12 @@ def path(payload: Mapping[str, Any], name: str) -> str:
         return ""
 
 
+def directory(payload: Mapping[str, Any]) -> str:
+    """Return the agent's directory; empty unless it is absolute."""
+    found = path(payload, "cwd")
+    return found if found.startswith("/") else ""
+
+
 def session_id_of(payload: Mapping[str, Any], *names: str) -> str:
     """Return the first of some fields that holds an id; it becomes the name of a file."""
     for name in names or ("session_id",):
@@ -56,10 +62,9 @@ def hook_input(
     **more: Any,  # noqa: ANN401 - fields of HookInput
 ) -> HookInput:
     """Make a call from the fields that the clients share; what is given takes their place."""
-    cwd = path(payload, "cwd")
     prompt = text(payload, "prompt")
     fields: dict[str, Any] = {
-        "cwd": cwd if cwd.startswith("/") else "",
+        "cwd": directory(payload),
         "transcript_path": path(payload, "transcript_path"),
         "agent_id": text(payload, "agent_id") or None,
         "agent_type": text(payload, "agent_type"),

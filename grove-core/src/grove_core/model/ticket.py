@@ -54,13 +54,13 @@ class ToolResult(Value):
     """What became of a tool call.
 
     Attributes:
-        succeeded: Whether the client reported success.
+        succeeded: Whether it succeeded; ``None`` where the client does not say.
         response: The client's response, of any JSON shape; ``None`` after a failure.
         error: The client's error text after a failure.
         background_task_id: Set when the command goes on in the background.
     """
 
-    succeeded: bool
+    succeeded: bool | None
     response: Any = None
     error: str = ""
     background_task_id: str | None = None

@@ -18,6 +18,8 @@ from grove_core.model.ticket import BackgroundTask, ToolCall, ToolResult
 from grove_core.model.value import FLAG, TEXT, TEXTS, Value, frozen, instance_of
 from grove_core.plugins.descriptors import FUNCTION, NAME, CloseMatcher
 
+DEFAULT_HOST: Final = "claude-code"
+"""Whose hooks name an event and no host; those that were written first do."""
 CONTEXT_LIMIT: Final = 9_000
 """Bytes of text for the agent in one reply; clients cut or file away what is longer."""
 
@@ -128,7 +130,7 @@ class HookReply(Value):
     warning: str = ""
 
 
-NOTHING: Final = HookReply()
+NO_REPLY: Final = HookReply()
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -166,6 +168,7 @@ class HostAbilities(Value):
         results: How the adapter sees that a command failed, in a few words; empty if it cannot.
         background: Whether a stop says what still runs.
         session_variables: Variables of the agent's shell that hold the session's id.
+        shell_variables: Other variables that the agent's shell has and a person's has not.
         fails_open: Whether the agent goes on when a hook's program is missing or crashes.
         trust: What the person must do before hooks run, in a sentence; empty for nothing.
         sandboxed: Whether the agent's shell may usually not write outside of the project.
@@ -178,6 +181,7 @@ class HostAbilities(Value):
     results: str = field(default="", validator=TEXT)
     background: bool = field(default=False, validator=FLAG)
     session_variables: tuple[str, ...] = field(default=(), validator=TEXTS)
+    shell_variables: tuple[str, ...] = field(default=(), validator=TEXTS)
     fails_open: bool = field(default=True, validator=FLAG)
     trust: str = field(default="", validator=TEXT)
     sandboxed: bool = field(default=False, validator=FLAG)
@@ -198,9 +202,12 @@ class HostContext(Value):
             any command.
         tools: Names of tools, beside shells and MCP tools, that plugins' gates must see.
         agents: Kinds of subagents whose stop plugins' gates must see.
+        protocol: What an agent should know of grove's gate, in Markdown.
+        hooks: Whether hooks are to be registered.
         shared: Whether the files that the team commits are meant, not the person's own.
         server: Whether the session's server is to answer hooks, where the client can.
         allow: Whether the agent may run grove without a question, where the client has such a rule.
+        rules: Whether the protocol is to be written as a rule, where the client reads such files.
         status_line: Whether the client's status line is to show grove.
     """
 
@@ -211,9 +218,12 @@ class HostContext(Value):
     gate_words: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
+    protocol: str = ""
+    hooks: bool = True
     shared: bool = False
     server: bool = False
     allow: bool = False
+    rules: bool = False
     status_line: bool = False
 
 
@@ -228,13 +238,16 @@ class HostFile(Value):
         path: The file, absolute; in the project, or in the client's own directory of the user.
         put: From the file's text, empty where there is none, to the text with grove's entries.
             Raises ``CodecError`` where the text cannot be changed safely.
-        take: From the file's text to the text without grove's entries; empty removes the file.
+        take: From the file's text, and what it was before grove wrote there, as far as is known, to
+            the text without grove's entries.
+        is_whole: Whether all of the file is grove's; such a file is removed again.
         said: What a text means to the client; two texts that mean the same count as unedited.
     """
 
     path: Path
     put: Callable[[str], str] = field(validator=FUNCTION)
-    take: Callable[[str], str] = field(validator=FUNCTION)
+    take: Callable[[str, str], str] = field(validator=FUNCTION)
+    is_whole: bool = field(default=False, validator=FLAG)
     said: Callable[[str], Any] = field(default=str.strip, validator=FUNCTION)
 
 
