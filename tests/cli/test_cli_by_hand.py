@@ -101,7 +101,7 @@ def test_those_who_look_get_the_newest_session(beads):
         beads.agent(name).starts()
     done = beads.grove("trace", "--json")
     assert done.json["session_id"] == "session-newer"
-    assert "the newest of several" in done.stderr
+    assert "this is session session-newer, the newest" in done.stderr
     assert beads.grove("trace", "session-o", "--json").json["session_id"] == "session-older"
     assert beads.grove("trace", "session-", "--json").code == 1
     assert beads.grove("skip", "nothing was learned here").code == 1

@@ -117,6 +117,21 @@ def test_the_session_is_the_one_that_runs_the_command(live):
     assert noted() == "session-2"
 
 
+def test_of_several_sessions_the_one_whose_reflection_is_pending(beads):
+    """Of clients without a variable; one in a sandbox cannot even see that its client runs."""
+    for number in (1, 2, 3):
+        agent = beads.agent(f"session-{number}", CLAUDE_PID=2**22 + 1)
+        agent.starts()
+        if number != 3:
+            agent.closes(f"bd-{number}")
+    done = beads.grove("skip", "nothing was learned here", "--json")
+    assert (done.code, done.json["session_id"]) == (0, "session-2")
+    assert done.stderr == "grove: this is session session-2, the newest\n"
+    assert beads.grove("observe", "a note", "--json").json["session_id"] == "session-1"
+    beads.agent("session-1").ends()
+    assert "no session is live here" in beads.grove("observe", "a note").stderr
+
+
 def test_a_session_is_worked_on_in_its_project(live, candidate):
     """A shell that has gone elsewhere still writes to the session's project."""
     done = live.grove(

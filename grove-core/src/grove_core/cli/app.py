@@ -102,8 +102,10 @@ def find_session(
     from grove_core.services import overview
 
     project, session = overview.find_session(invocation.project, session_id, newest=newest)
-    if newest and not session_id and len(overview.live_sessions(invocation.project)) > 1:
-        click.echo(f"grove: this is session {session.id}, the newest of several", err=True)
+    if not overview.named_session(invocation.project, session_id):
+        live = overview.live_sessions(invocation.project)
+        if len(live) > 1 or not (live or newest):
+            click.echo(f"grove: this is session {session.id}, the newest", err=True)
     if invocation.project_given:
         return invocation, session
     return evolve(invocation, project=project), session

@@ -107,16 +107,21 @@ def live_sessions(project: Project) -> list[Session]:
     return [one for one in sessions_here(project) if not is_over(one, project)]
 
 
+def named_session(project: Project, session_id: str | None) -> str | None:
+    """Return which session is asked for, by its id or by a variable."""
+    environment = project.environment
+    return session_id or environment.get(SESSION_ID_VARIABLE) or environment.get(OWN_VARIABLE)
+
+
 def find_session(
     project: Project, session_id: str | None, *, newest: bool = False
 ) -> tuple[Project, Session]:
     """Find the session, and look at its project rather than at the current directory.
 
-    The beginning of an id does. Of several live ones, those who only look take the newest.
+    The beginning of an id does. Of several live ones, those who only look take the newest, and the
+    others the newest that has a reflection pending.
     """
-    environment = project.environment
-    wanted = session_id or environment.get(SESSION_ID_VARIABLE) or environment.get(OWN_VARIABLE)
-    if wanted:
+    if wanted := named_session(project, session_id):
         try:
             session = project.sessions.get(wanted)
         except CodecError as error:
@@ -133,13 +138,17 @@ def find_session(
             (session,) = fitting
     else:
         live = live_sessions(project)
-        live = (live or sessions_here(project))[:1] if newest else live
-        if len(live) != 1:
+        found = (live or sessions_here(project))[:1] if newest else live
+        if len(found) != 1:
+            # In a sandbox a client may be out of sight; its session then looks as if it had died.
+            going_on = (one for one in sessions_here(project) if one.ended_at is None)
+            found = [one for one in going_on if one.gate.status.reflection_pending][:1]
+        if not found:
             many = "several sessions are live here" if live else "no session is live here"
             raise SessionNotFoundError(
                 f"{many}; name one with --session-id ({_known_here(project)})"
             )
-        (session,) = live
+        (session,) = found
     if Path(session.project_root) == project.root:
         return project, session
     return project.elsewhere(Path(session.project_root)), session
