@@ -61,7 +61,7 @@ attack: setup ## Attack grove, and write what became of it into the page about s
 
 .PHONY: secrets
 secrets: setup ## Count how many of 204 planted secrets are found, and how many innocent lessons are taken for one.
-	$(BIN)/python -m pytest -q tests/attacks/test_secrets_measured.py
+	$(BIN)/python -m pytest -q grove-core/tests/test_reflection_secrets.py
 
 # What cannot be had is named, and tests that need it are skipped by that name.
 .PHONY: real-tools

@@ -31,7 +31,7 @@ KINDS: Final = {
     "injection": "order",
 }
 
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "harness"))
 from lessons import load  # type: ignore[import-not-found]  # noqa: E402 - beside its tests
 
 

@@ -46,7 +46,7 @@ HELD_OUT: Final = frozenset("compound-engineering-plugin plug dotfiles thala cin
 LEARNT: Final = ("development", "training", "blind", "short")
 Array = Any
 
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "harness"))
 from lessons import load  # type: ignore[import-not-found]  # noqa: E402 - beside its tests
 
 

@@ -18,25 +18,28 @@ _ALPHABETS = {
     "A": string.ascii_uppercase + "234567",
     "m": string.ascii_letters + string.digits,
     "b": string.ascii_letters + string.digits + "+/",
+    "u": string.ascii_letters + string.digits + "-_",
     "d": string.digits,
     "w": string.ascii_lowercase,
 }
 
 
+def made(form, chance=None):
+    """Fill in what is made up: without a source of chance the same for a form every time."""
+    chance = chance or random.Random(form)
+    return re.sub(
+        r"\{([hHaAmbudw])(\d+)\}",
+        lambda found: _random(chance, _ALPHABETS[found[1]], int(found[2])),
+        form,
+    )
+
+
 def planted(seed=0):
     """Every secret with its kind: the same ones for a seed."""
     chance = random.Random(seed)
-
-    def made(form):
-        return re.sub(
-            r"\{([hHaAmbdw])(\d+)\}",
-            lambda found: _random(chance, _ALPHABETS[found[1]], int(found[2])),
-            form,
-        )
-
     for kind in KINDS:
         for form in FORMS[kind]:
-            text = _encoded(form, made) if kind == "encoded" else made(form)
+            text = _encoded(form, chance) if kind == "encoded" else made(form, chance)
             yield kind, form, f"Found while mending shop/export.py:\n{text}\nwhich is how it works."
 
 
@@ -60,8 +63,8 @@ def _random(chance, alphabet, length):
     return "".join(text)
 
 
-def _encoded(form, made):
-    token = made("ghp_{m36}")
+def _encoded(form, chance):
+    token = made("ghp_{m36}", chance)
     return {
         "base64 of ghp_": base64.b64encode(f"token {token}".encode()).decode(),
         "percent of ghp_": quote(token).replace("_", "%5F"),
@@ -71,7 +74,7 @@ def _encoded(form, made):
         "escaped ghp_": token.replace("_", "\\_"),
         "split by a line end": f"{token[:20]}\n{token[20:]}",
         "joined by plus": f'"{token[:20]}" + "{token[20:]}"',
-        "lower case AKIA": made("AKIA{A15}7").lower(),
+        "lower case AKIA": made("AKIA{A15}7", chance).lower(),
         "in quotes of JSON": f'{{"a": "{token}"}}',
         "in a URL's query": f"https://api.internal/?t={token}",
     }[form]
