@@ -1,7 +1,9 @@
 """What clients write to a hook's standard input, as far as they write it like each other."""
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from grove_core import CodecError, HookEvent, HookInput, StartSource, ToolCall
@@ -9,6 +11,9 @@ from grove_core import CodecError, HookEvent, HookInput, StartSource, ToolCall
 MOST_ID_CHARACTERS: Final = 128
 OWN_WORDS: Final = "grove: "
 """How each reason for a block begins; some clients report it as a prompt."""
+EVENTS: Final = {event.value.title().replace("-", ""): event for event in HookEvent}
+"""By the names that Claude Code gave them and others have taken over."""
+_TRANSCRIPT_LIMIT: Final = 64 * 1024 * 1024
 
 T = TypeVar("T")
 
@@ -77,3 +82,20 @@ def hook_input(
     if "session_id" not in more:
         more["session_id"] = session_id_of(payload)
     return HookInput(event=event, **{**fields, **more})
+
+
+def transcript_lines(file: str, offset: int, holding: bytes) -> Iterator[Mapping[str, Any]]:
+    """Read lines of a client's transcript that hold some bytes; what is no object is left out."""
+    try:
+        with Path(file).open("rb") as transcript:
+            transcript.seek(offset)
+            lines = transcript.read(_TRANSCRIPT_LIMIT).split(b"\n")
+    except OSError:
+        return
+    for line in lines:
+        try:
+            found = json.loads(line) if holding in line else None
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            yield found

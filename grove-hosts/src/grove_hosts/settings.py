@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from grove_core import CodecError, Registration, StorageError, read_bytes
+from grove_core import CodecError, HostFile, Registration, StorageError, read_bytes
 
 Group = Mapping[str, Any]
 Groups = Mapping[str, Sequence[Group]]
 
 _MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
+_COMMENT: Final = re.compile(rb"(?m)^[ \t]*//.*$")
 _INDENT: Final = re.compile(r"^\s*\{\s*?\n([ \t]+)")
 
 
@@ -69,6 +70,25 @@ def written_like(content: str, before: Mapping[str, Any], document: Mapping[str,
     written = json.dumps(document, indent=indent[1] if indent else "  ", ensure_ascii=False)
     end = "" if content.strip() and not content.endswith("\n") else "\n"
     return mark + (written + end).replace("\n", "\r\n" if "\r\n" in content else "\n")
+
+
+def hooks_file(file: Path, host: str, groups: Groups) -> HostFile:
+    """Describe a file that a host's hooks are put into, beside what else stands there."""
+    return HostFile(
+        path=file,
+        put=lambda content: put(content, host, groups),
+        take=lambda content, _: take(content, host),
+        said=said,
+    )
+
+
+def command_groups(command: str, matchers: Mapping[str, str]) -> dict[str, Sequence[Group]]:
+    """Make hooks that run a command, from events and what narrows them; empty for nothing."""
+    hooks = {"hooks": [{"type": "command", "command": command}]}
+    return {
+        event: [{"matcher": matcher, **hooks} if matcher else hooks]
+        for event, matcher in matchers.items()
+    }
 
 
 def put(content: str, host: str, groups: Groups) -> str:
@@ -137,9 +157,10 @@ def registered_in(file: Path, kind: str, host: str) -> Iterator[Registration]:
 
 
 def read(file: Path) -> Mapping[str, Any]:
-    """Read a client's file for looking only."""
+    """Read a client's file, which may have lines of comment, for looking only."""
     try:
-        return as_table(json.loads((read_bytes(file) or b"{}").decode("utf-8-sig")))
+        content = _COMMENT.sub(b"", read_bytes(file) or b"{}")
+        return as_table(json.loads(content.decode("utf-8-sig")))
     except (StorageError, ValueError, RecursionError):
         return {}
 
