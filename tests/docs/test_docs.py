@@ -165,3 +165,11 @@ def default_of(field):
 
 def test_the_keys_of_plugins_are_those_that_are_declared():
     assert set(described()) == set(declared())
+
+
+def test_a_minimal_backend_is_small_and_uses_public_names_only():
+    """Twelve lines of Python besides the backend class, and eight of TOML."""
+    example = DOCS / "examples" / "grove-backend-jsonfile"
+    for name, most in (("grove_backend_jsonfile/__init__.py", 12), ("pyproject.toml", 8)):
+        assert sum(map(bool, map(str.strip, (example / name).read_text().splitlines()))) <= most
+    assert not any("grove_core." in path.read_text() for path in example.rglob("*.py"))

@@ -16,8 +16,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-EXAMPLE = ROOT / "docs" / "examples" / "grove-backend-jsonfile"
-PLUGINS = ("markdown", "totalrecall", "mcp", "tickets")
 
 
 def tool_environment():
@@ -77,11 +75,6 @@ def once(tmp_path_factory, worker_id):
     return make
 
 
-def only_wheel(folder, distribution):
-    (wheel,) = folder.glob(f"{distribution.replace('-', '_')}-*.whl")
-    return wheel
-
-
 @pytest.fixture(scope="session")
 def wheels(once, uv):
     """The folder of the wheels of every package of the project."""
@@ -95,17 +88,12 @@ def wheels(once, uv):
 @pytest.fixture(scope="session")
 def wheel(wheels):
     """The wheel of a package of the project."""
-    return lambda distribution: only_wheel(wheels, distribution)
 
+    def only(distribution):
+        (found,) = wheels.glob(f"{distribution.replace('-', '_')}-*.whl")
+        return found
 
-@pytest.fixture(scope="session")
-def example_wheel(once, uv):
-    """The wheel of the documentation's example, as somebody else would build it."""
-
-    def build(folder):
-        uv("build", "--wheel", "--out-dir", folder, EXAMPLE)
-
-    return only_wheel(once("third party wheels", build), "grove-backend-jsonfile")
+    return only
 
 
 @dataclass
@@ -167,17 +155,6 @@ def everything(once, uv, new_environment, wheels, wheel):
         new_environment(folder, core, "--constraints", constraints)
 
     return Environment(once("everything", install), uv)
-
-
-@pytest.fixture(scope="session")
-def crowd(once, uv, new_environment, wheel, example_wheel):
-    """The usual environment with somebody else's plugin beside ours."""
-    names = ("grove-core", "grove-backend-markdown", "grove-tickets")
-
-    def install(folder):
-        new_environment(folder, *map(wheel, names), example_wheel)
-
-    return Environment(once("crowd", install), uv)
 
 
 @dataclass
