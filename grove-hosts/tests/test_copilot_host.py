@@ -209,7 +209,7 @@ def test_the_home_can_be_elsewhere(tmp_path):
 
 def test_shared_hooks_need_trust_as_far_as_can_be_seen(tmp_path):
     given = context(tmp_path, shared=True)
-    install(given)
+    file = install(given)
     assert "--trust-folder" in HOST.setup(given).notes[0]
     (found,) = HOST.check(given)
     assert (found.status, "trusted" in found.detail) == (Status.WARNING, True)
@@ -218,5 +218,6 @@ def test_shared_hooks_need_trust_as_far_as_can_be_seen(tmp_path):
     trusted = json.dumps({"trustedFolders": [str(tmp_path / "p")]})
     (home / "config.json").write_text(f"// This file is managed automatically.\n{trusted}")
     assert list(HOST.check(given)) == []
-    (home / "settings.json").write_text('{"disableAllHooks": true}')
+    off = {**json.loads(file.path.read_text()), "disableAllHooks": True}
+    file.path.write_text(json.dumps(off))
     assert [one.status for one in HOST.check(given)] == [Status.BROKEN]

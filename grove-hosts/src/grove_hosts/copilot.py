@@ -180,13 +180,14 @@ def _registered(context: HostContext) -> Sequence[Registration]:
 
 def _check(context: HostContext) -> Iterator[CheckResult]:
     """Look for what keeps hooks from running, as far as the client's files tell."""
-    home = _home(context)
-    if settings.read(home / "settings.json").get("disableAllHooks") is True:
-        detail = f"{home / 'settings.json'} switches all hooks off"
-        yield CheckResult(status=Status.BROKEN, detail=detail, fix="Take disableAllHooks out of it")
-    trusted = settings.as_list(settings.read(home / "config.json").get("trustedFolders"))
-    only_shared = {one.kind for one in _registered(context)} == {"project"}
-    if only_shared and str(context.root) not in trusted:
+    found = _registered(context)
+    for file in sorted({one.source for one in found}):
+        if settings.read(file).get("disableAllHooks") is True:
+            detail, fix = f"{file} switches its hooks off", f"Take disableAllHooks out of {file}"
+            yield CheckResult(status=Status.BROKEN, detail=detail, fix=fix)
+    noted = settings.read(_home(context) / "config.json").get("trustedFolders")
+    only_shared = {one.kind for one in found} == {"project"}
+    if only_shared and str(context.root) not in settings.as_list(noted):
         detail = "the project's hooks run only where its folder is trusted, which is not noted here"
         fix = f"Answer Yes, and remember, in Copilot CLI; or: grove init --hooks {NAME}"
         yield CheckResult(status=Status.WARNING, detail=detail, fix=fix)
