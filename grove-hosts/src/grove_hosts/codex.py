@@ -21,43 +21,40 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_hosts.payloads import get, hook_input, path, text
+from grove_hosts.payloads import EVENTS, get, hook_input, path, text, transcript_lines
 
 NAME: Final = "codex"
-SHELL_TOOL: Final = "Bash"
 SET_VARIABLE: Final = "GROVE_HOOKS"
 """Set in the command of a project's hooks, which run beside the person's own."""
+
+SECONDS: Final = {
+    "SessionStart": 15,
+    "UserPromptSubmit": 15,
+    "PreToolUse": 25,
+    "PostToolUse": 15,
+    "Stop": 25,
+    "SessionEnd": 3,
+}
+"""The events that are registered, and how long the client waits."""
 
 _PATCH_TOOL: Final = "apply_patch"
 _PATCHED_FILE: Final = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$")
 _EXIT_CODE: Final = re.compile(r"Exit code: (-?\d+)\n")
-_EVENTS: Final = {
-    "SessionStart": HookEvent.SESSION_START,
-    "UserPromptSubmit": HookEvent.USER_PROMPT_SUBMIT,
-    "PreToolUse": HookEvent.PRE_TOOL_USE,
-    "PostToolUse": HookEvent.POST_TOOL_USE,
-    "Stop": HookEvent.STOP,
-    "SubagentStop": HookEvent.SUBAGENT_STOP,
-    "SessionEnd": HookEvent.SESSION_END,
-}
-_NAMES: Final = {event: name for name, event in _EVENTS.items()}
+_NAMES: Final = {event: name for name, event in EVENTS.items()}
 _TAIL: Final = 2 * 1024 * 1024
 """Bytes of a transcript's end; the line of a command holds what it has printed."""
-_SCAN_LIMIT: Final = 64 * 1024 * 1024
 
 
 def parse(_: str, payload: Mapping[str, Any], environment: Mapping[str, str]) -> HookInput | None:
     """Read a hook's payload; what else the client tells of is no concern of grove's."""
-    event = _EVENTS.get(text(payload, "hook_event_name"))
+    event = EVENTS.get(text(payload, "hook_event_name"))
     if event is None:
         return None
-    agent_id = text(payload, "agent_id") or None
     return hook_input(
         event,
         payload,
-        agent_id=agent_id,
         # A subagent has turns of its own, which no prompt has begun.
-        prompt_id=None if agent_id else text(payload, "turn_id") or None,
+        prompt_id=None if "agent_id" in payload else text(payload, "turn_id") or None,
         tool=_tool_call(payload),
         result=_tool_result(payload) if event is HookEvent.POST_TOOL_USE else None,
         is_over=event is HookEvent.POST_TOOL_USE,
@@ -87,7 +84,7 @@ def _tool_result(payload: Mapping[str, Any]) -> ToolResult:
 
 def _succeeded(payload: Mapping[str, Any], response: object) -> bool | None:
     """Return whether a call has done what it should; ``None`` where nothing says so."""
-    if text(payload, "tool_name") == SHELL_TOOL:
+    if text(payload, "tool_name") == "Bash":
         return _exits_well(path(payload, "transcript_path"), text(payload, "tool_use_id"))
     if isinstance(response, str):
         found = _EXIT_CODE.match(response)
@@ -95,44 +92,30 @@ def _succeeded(payload: Mapping[str, Any], response: object) -> bool | None:
     return response.get("isError") is not True if isinstance(response, dict) else None
 
 
-def _exits_well(transcript_path: str, use_id: str) -> bool | None:
+def _exits_well(transcript: str, use_id: str) -> bool | None:
     """Look up how a command has ended; its line stands there before the hook is called."""
-    if not (transcript_path and use_id):
+    try:
+        start = max(0, Path(transcript).stat().st_size - _TAIL) if transcript else 0
+    except OSError:
         return None
-    for line in reversed(_lines_of(transcript_path, -_TAIL, _TAIL)):
-        if use_id.encode() in line:
-            item = _completed(line, "CommandExecution")
-            if item.get("id") == use_id and isinstance(item.get("exit_code"), int):
-                return bool(item["exit_code"] == 0)
+    for item in _done(transcript, start, "CommandExecution", use_id.encode()):
+        if item.get("id") == use_id and isinstance(item.get("exit_code"), int):
+            return bool(item["exit_code"] == 0)
     return None
 
 
-def edited_files(transcript_path: str, offset: int) -> Iterator[str]:
+def edited_files(transcript: str, offset: int) -> Iterator[str]:
     """Name the files that patches have changed, from the client's transcript."""
-    for line in _lines_of(transcript_path, offset, _SCAN_LIMIT):
-        if b'"FileChange"' in line:
-            yield from get(_completed(line, "FileChange"), "changes", dict, {})
+    for item in _done(transcript, offset, "FileChange", b'"FileChange"'):
+        yield from get(item, "changes", dict, {})
 
 
-def _lines_of(transcript_path: str, offset: int, limit: int) -> Sequence[bytes]:
-    """Read lines from an offset on; a negative one counts from the end."""
-    try:
-        with Path(transcript_path).open("rb") as file:
-            start = file.seek(0, 2) + offset if offset < 0 else offset
-            file.seek(max(0, start))
-            return file.read(limit).split(b"\n")
-    except OSError:
-        return ()
-
-
-def _completed(line: bytes, kind: str) -> Mapping[str, Any]:
-    """Return what a line of a transcript says to be done, if it is of a kind."""
-    try:
-        payload = json.loads(line)["payload"]
-        item = payload["item"] if payload["type"] == "item_completed" else {}
-        return item if item.get("type") == kind else {}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return {}
+def _done(transcript: str, offset: int, kind: str, holding: bytes) -> Iterator[Mapping[str, Any]]:
+    """Give what a transcript calls done, of one kind."""
+    for line in transcript_lines(transcript, offset, holding):
+        item = get(get(line, "payload", dict, {}), "item", dict, {})
+        if item.get("type") == kind:
+            yield item
 
 
 def answer(call: HookInput, reply: HookReply) -> HookAnswer:
@@ -188,7 +171,7 @@ def grove_hosts() -> Sequence[HostSpec]:
             ),
             setup=_setup,
             registered=_registered,
-            events=tuple(name for name in _EVENTS if name != "SubagentStop"),
+            events=tuple(SECONDS),
             check=_check,
             edited_files=edited_files,
         )

@@ -9,32 +9,22 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from grove_core import (
     CheckResult,
     HostContext,
-    HostFile,
     HostSetup,
     Registration,
     Status,
     StorageError,
     read_bytes,
 )
-from grove_hosts.codex import NAME, SET_VARIABLE
-from grove_hosts.settings import as_list, as_table, own_words, put, read, registered_in, said, take
+from grove_hosts.codex import NAME, SECONDS, SET_VARIABLE
+from grove_hosts.settings import as_list, as_table, hooks_file, own_words, read, registered_in
 from grove_hosts.skills import shared_skill
 
-_SECONDS: Final = {
-    "SessionStart": 15,
-    "UserPromptSubmit": 15,
-    "PreToolUse": 25,
-    "PostToolUse": 15,
-    "Stop": 25,
-    "SessionEnd": 3,
-}
 _DEFAULT_SECONDS: Final = 600
 _TRUST: Final = "Start codex and trust it there: when it asks, or with /hooks"
 _NOTES: Final = (
@@ -48,14 +38,7 @@ def setup(context: HostContext) -> HostSetup:
     files = [*shared_skill(context)]
     if context.hooks:
         folder = context.root / ".codex" if context.shared else _home(context)
-        files.append(
-            HostFile(
-                path=folder / "hooks.json",
-                put=partial(put, host=NAME, groups=_groups(context)),
-                take=lambda content, _: take(content, NAME),
-                said=said,
-            )
-        )
+        files.append(hooks_file(folder / "hooks.json", NAME, _groups(context)))
     return HostSetup(files=tuple(files), notes=_NOTES if context.hooks else ())
 
 
@@ -70,7 +53,7 @@ def _groups(context: HostContext) -> dict[str, list[Mapping[str, Any]]]:
         command = f"{SET_VARIABLE}=project {command}"
     groups: dict[str, list[Mapping[str, Any]]] = {
         event: [{"hooks": [{"type": "command", "command": command, "timeout": seconds}]}]
-        for event, seconds in _SECONDS.items()
+        for event, seconds in SECONDS.items()
     }
     if context.agents:
         matcher = f"^({'|'.join(map(re.escape, sorted(context.agents)))})$"
