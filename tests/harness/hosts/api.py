@@ -212,6 +212,31 @@ def gemini_chunks(text, calls):
     }
 
 
+def anthropic_events(text, calls):
+    """The events of Anthropic's messages, where the text ends before a call begins."""
+    blocks = [({"type": "text", "text": ""}, {"type": "text_delta", "text": text})] if text else []
+    for call in calls:
+        use = {"type": "tool_use", "id": name_of_a_call(), "name": call.tool, "input": {}}
+        whole = {"type": "input_json_delta", "partial_json": json.dumps(call.input)}
+        blocks.append((use, whole))
+    usage = {"input_tokens": TOKENS["input"], "output_tokens": TOKENS["output"]}
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "fake",
+        "content": [],
+    }
+    yield {"type": "message_start", "message": {**message, "usage": usage}}
+    for index, (block, delta) in enumerate(blocks):
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    reason = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
+    yield {"type": "message_delta", "delta": reason, "usage": usage}
+    yield {"type": "message_stop"}
+
+
 def whole_completion(text, calls):
     """The chat completion that is not streamed."""
     message = {"role": "assistant", "content": text}
@@ -223,6 +248,7 @@ def whole_completion(text, calls):
 WIRES = {
     "/responses": responses_events,
     "/chat/completions": chat_chunks,
+    "/messages": anthropic_events,
     ":streamGenerateContent": gemini_chunks,
     ":generateContent": gemini_chunks,
 }
