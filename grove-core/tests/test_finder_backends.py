@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from core_worlds import plugins_with
 
+from grove_core.errors import BackendError
 from grove_core.finder import Finder
 from grove_core.memory import backends
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.learning import LearningStatus, Scope
-from grove_core.model.memory import Capability, Changes, Detection, Filters, Query
+from grove_core.model.memory import Capability, Changes, Detection, Filters, Hit, Query
 from grove_core.plugins import limits
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
 from grove_core.retrieval import RetrievalEngine
@@ -198,3 +199,59 @@ def test_rules_judge_what_may_be_found(world, store):
     assert (finder.scored_by, finder.floor) == ("rules", 0.15)
     archived = Filters(statuses=frozenset({LearningStatus.ARCHIVED}))
     assert finder.search(Query(tags=("queue",)), archived) == []
+
+
+class Served(InMemoryBackend):
+    """A backend with a server: what that would find on top of what is kept here."""
+
+    def __init__(self):
+        super().__init__("served", ALL | {Capability.NOTES, Capability.SYNCHRONISE})
+        self.there = []
+        self.fault = None
+
+    def search(self, query, filters):
+        if self.fault is not None:
+            raise self.fault
+        return [*super().search(query, filters), *self.there]
+
+
+def a_hit(name, relevance=0.5, *, complete=True, **fields):
+    learning = a_learning(name, **fields)
+    return Hit(learning=learning, relevance=relevance, complete=complete, reasons=("near",))
+
+
+@pytest.fixture
+def served():
+    """A store whose backend has a server."""
+    made = Store("served")
+    made.project = made.backends[Area.PROJECT] = Served()
+    made.project.write(a_learning("here"))
+    return made
+
+
+def test_whoever_asks_for_notes_gets_what_the_server_has_found_but_not_what_was_put_away(
+    world, served
+):
+    served.project.write(a_learning("old"))
+    served.project.set_status("cl_old", LearningStatus.ARCHIVED)
+    gone = a_hit("gone", status=LearningStatus.ARCHIVED)
+    note = a_hit("note", complete=False)
+    served.project.there = [a_hit("there"), note, a_hit("here", 0.99), gone]
+    finder = world.finder(served)
+    found = {
+        one.entry.id: one.entry.complete for one in finder.search(QUERY, Filters(), notes=True)
+    }
+    assert found == {"cl_here": True, "cl_there": True, "cl_note": False}
+    everything = Filters(statuses=frozenset(LearningStatus))
+    put_away = {one.entry.id for one in finder.search(QUERY, everything, notes=True)} - found.keys()
+    assert put_away == {"cl_old", "cl_gone"}
+
+
+@pytest.mark.parametrize("fault", [BackendError("it is down"), RuntimeError("a fault")])
+def test_a_server_that_fails_costs_nothing_that_is_here(world, served, fault):
+    files = Store()
+    files.project.write(a_learning("file"))
+    finder = world.finder(files, served)
+    finder.refresh()
+    served.project.fault = fault
+    assert ids(finder.search(QUERY, Filters(), notes=True)) == ["cl_file", "cl_here"]
