@@ -36,6 +36,7 @@ from grove_hosts.payloads import (
     text,
     transcript_lines,
 )
+from grove_hosts.skills import shared_skill
 
 NAME: Final = "copilot"
 _OTHERS: Final = (HookEvent.TASK_COMPLETED, HookEvent.SUBAGENT_STOP)
@@ -141,8 +142,8 @@ def _setup(context: HostContext) -> HostSetup:
             " to trust: answer Yes when it asks, or start it with --trust-folder; with -p it"
             " leaves them out without a word. Everybody needs grove on PATH."
         )
-    files = (settings.hooks_file(file, NAME, _groups(context)),) if context.hooks else ()
-    return HostSetup(files=files, notes=(note,) if files else ())
+    hooks = (settings.hooks_file(file, NAME, _groups(context)),) if context.hooks else ()
+    return HostSetup(files=(*hooks, *shared_skill(context)), notes=(note,) if hooks else ())
 
 
 def _groups(context: HostContext) -> settings.Groups:
