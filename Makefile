@@ -4,7 +4,6 @@ VENV := .venv
 TOOLS := .tools
 BIN := $(VENV)/bin
 CLIENT := claude-agent-sdk==0.2.187
-COPILOT := @github/copilot-linux-x64@1.0.102
 
 # pip's settings for a mirror or a private certificate are meant for uv, too.
 ifdef PIP_INDEX_URL
@@ -74,8 +73,6 @@ real-tools: setup ## Get what the others use; minutes long the first time.
 	$(BIN)/python tests/real/browser/harness/get_chromium.py & \
 	.e2e/bin/python -m pip install --quiet --no-deps $(CLIENT) \
 		|| echo "real-tools: no Claude Code client: the registry does not give $(CLIENT)"; \
-	npm install --silent --no-audit --no-fund --prefix .copilot $(COPILOT) \
-		|| echo "real-tools: no Copilot CLI: npm does not give $(COPILOT)"; \
 	wait
 
 .PHONY: mutants

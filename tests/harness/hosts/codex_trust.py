@@ -7,6 +7,8 @@ import re
 SECONDS = 600
 # Codex lets the last hooks of a session have no more.
 SHORT = {"SessionEnd": (1, 3), "Interrupt": (1, 3)}
+# Events of which there is only one kind: their matchers are not read.
+PLAIN = {"UserPromptSubmit", "Stop", "Interrupt", "PreModelRequest"}
 KEPT = ("statusMessage", "additionalContextLimit")
 
 
@@ -23,16 +25,16 @@ def trusted_hash(event, handler, matcher=None):
         matcher: The matcher of its group, where it has one.
     """
     default, most = SHORT.get(event, (SECONDS, None))
-    seconds = handler.get("timeout", default)
+    seconds = max(handler.get("timeout", default), 1)
     content = {
         "async": handler.get("async", False),
         "command": handler["command"],
         "timeout": min(seconds, most) if most else seconds,
         "type": "command",
-        **{name: handler[name] for name in KEPT if name in handler},
+        **{name: handler[name] for name in KEPT if handler.get(name) is not None},
     }
     identity = {"event_name": snake_case(event), "hooks": [content]}
-    if matcher is not None:
+    if matcher is not None and event not in PLAIN:
         identity["matcher"] = matcher
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -1,30 +1,24 @@
 """The harness drives the real clients: their hooks are called, and their model is the script."""
 
-import shlex
+import json
 
+import pytest
 from hosts import Shell
+from hosts.codex_trust import trusted_hashes
 
 REASON = "one more thing to do"
 BLOCK = {"decision": "block", "reason": REASON}
 
 
-def trust(stage):
-    if stage.client.name == "codex":
-        stage.client.trust_hooks(stage.home, stage.project)
-
-
 def test_hooks_are_called_and_a_stop_is_held_once(stage):
     stage.record(**{stage.client.stop: [BLOCK]})
-    trust(stage)
+    stage.client.trust_hooks(stage.home, stage.project)
     run = stage.play(Shell("echo done > ran.txt; echo it has run"), "Done.", "Now done.")
-    assert (run.exit_code, run.ended_by) == (0, ""), run.stderr
+    assert (run.exit_code, run.ended_by, run.left) == (0, "", ()), run.stderr
     assert (stage.project / "ran.txt").read_text() == "done\n"
     assert "it has run" in run.requests[1].new
-    assert len(run.requests) == 3
-    assert run.first(REASON) == 2
-    assert [bool(stage.recorded(event)) for event in stage.client.events] == [True] * len(
-        stage.client.events
-    )
+    assert (len(run.requests), run.first(REASON)) == (3, 2)
+    assert not [event for event in stage.client.events if not stage.recorded(event)]
 
 
 def test_a_session_is_resumed(stage):
@@ -36,20 +30,39 @@ def test_a_session_is_resumed(stage):
 
 def test_a_client_that_never_ends_is_ended(codex):
     codex.record(Stop=[BLOCK] * 100)
-    trust(codex)
+    codex.client.trust_hooks(codex.home, codex.project)
     run = codex.play("Done.", most=5)
     assert (run.ended_by, len(run.requests)) == ("requests", 5)
 
 
-def test_a_hook_of_codex_runs_only_as_it_was_trusted(codex):
-    codex.record()
-    codex.play("Done.")
-    assert not codex.recorded("Stop")
-
-
-def test_the_sandbox_of_codex_keeps_the_shell_out_of_the_home(codex):
+def test_the_sandbox_of_codex_keeps_its_shell_out_of_the_home(codex):
     files = (codex.home / "kept-out", codex.project / "let-in")
-    commands = (Shell(f"touch {shlex.quote(str(file))}") for file in files)
-    run = codex.play(*commands, "Done.")
+    run = codex.play(*(Shell(f"touch '{file}'") for file in files), "Done.")
     assert "Read-only file system" in run.requests[1].new
     assert [file.exists() for file in files] == [False, True]
+
+
+def group(matcher=None, **fields):
+    handler = {"type": "command", "command": "grove hook codex", **fields}
+    return {"matcher": matcher, "hooks": [handler]}
+
+
+HOOKS = {
+    "Stop": [group(), group("ignored", timeout=30, statusMessage="“größer” <als> 'zuvor'")],
+    "SessionEnd": [group(), group(timeout=2), group("other", timeout=10)],
+    "PreToolUse": [group("Bash|apply_patch", additionalContextLimit=4000), group("")],
+    "PostToolUse": [group("*", timeout=0), group(**{"async": True})],
+    "SessionStart": [group("startup", commandWindows="grove.exe hook codex")],
+}
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_codex_knows_a_trusted_hook_by_the_hash(codex, trusted):
+    path = codex.home / codex.client.hooks_file
+    path.write_text(json.dumps({"hooks": HOOKS}))
+    if trusted:
+        codex.client.trust_hooks(codex.home, codex.project)
+    listed = codex.client.listed_hooks(codex.home, codex.project)
+    hashes = {each["key"]: each["currentHash"] for each in listed}
+    assert hashes == trusted_hashes(path, {"hooks": HOOKS})
+    assert {each["trustStatus"] for each in listed} == {"trusted" if trusted else "untrusted"}

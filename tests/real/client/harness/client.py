@@ -2,11 +2,8 @@
 
 import contextlib
 import json
-import os
-import signal
 import subprocess
 import threading
-from pathlib import Path
 
 
 def wait_for_client(run, command, environment):
@@ -76,23 +73,3 @@ def say(stdin, waiting):
             stdin.flush()
         else:
             stdin.close()
-
-
-def marked(mark):
-    """Processes that inherited this run's mark, as (pid, command line)."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if mark.encode() in (folder / "environ").read_bytes():
-                words = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
-                found.append((int(folder.name), words.decode(errors="replace").strip()))
-    return found
-
-
-def end_marked(mark):
-    """Ends the daemons that hooks or tools of this run left behind, and names them."""
-    left = marked(mark)
-    for pid, _ in left:
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGTERM)
-    return left

@@ -12,11 +12,13 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hosts import end_marked
+
 HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))
 import fake_api  # noqa: E402 - beside this file, whichever way this file was started
-from client import end_marked, wait_for_client  # noqa: E402 - likewise
+from client import wait_for_client  # noqa: E402 - likewise
 from transcript import read_transcript  # noqa: E402 - likewise
 
 REPOSITORY = HERE.parents[3]
@@ -133,7 +135,7 @@ def execute(run):
         server.shutdown()
         server.server_close()
         seconds = round(time.time() - started, 2)
-        left = end_marked(f"CLAUDE_HARNESS_RUN={mark}")
+        left = list(end_marked(f"CLAUDE_HARNESS_RUN={mark}"))
     return {
         "command": command,
         "exit_code": exit_code,

@@ -22,8 +22,8 @@ def package(client):
             (folder / "config").mkdir()
             npm(folder / "config", f"@opencode-ai/plugin@{client.version}")
         with tempfile.TemporaryDirectory() as home:
-            variables = {"HOME": home, **client.variables("http://127.0.0.1", Path(home))}
-            run(*map(str, client.start()), "--version", cwd=home, **variables)
+            variables = {"HOME": home, **client.variables("http://127.0.0.1")}
+            run(*client.start(), "--version", cwd=home, **variables)
 
     return Wanted(client.name, client.version, install)
 
