@@ -30,6 +30,7 @@ from grove_core import (
     read_text,
 )
 from grove_hosts.payloads import EVENTS, directory, get, hook_input, text
+from grove_hosts.skills import shared_skill
 
 NAME: Final = "opencode"
 _NEEDED: Final = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
@@ -97,8 +98,9 @@ def _plugin(context: HostContext) -> Path:
 
 
 def _setup(context: HostContext) -> HostSetup:
-    if context.shared:
-        return HostSetup(files=(), notes=(_NOT_SHARED,))
+    skill = shared_skill(context)
+    if context.shared or not context.hooks:
+        return HostSetup(files=(*skill,), notes=(_NOT_SHARED,) if context.hooks else ())
 
     def put(content: str) -> str:
         if content.strip() and not content.startswith(_FIRST_LINE):
@@ -111,7 +113,7 @@ def _setup(context: HostContext) -> HostSetup:
         return "" if content.startswith(_FIRST_LINE) else content
 
     file = HostFile(path=_plugin(context), put=put, take=take, is_whole=True)
-    return HostSetup(files=(file,) if context.hooks else ())
+    return HostSetup(files=(*skill, file))
 
 
 def _registered(context: HostContext) -> Sequence[Registration]:
