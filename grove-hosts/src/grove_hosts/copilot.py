@@ -28,6 +28,7 @@ from grove_core import (
 from grove_hosts import settings
 from grove_hosts.payloads import (
     EVENTS,
+    USUAL_EVENTS,
     directory,
     get,
     hook_input,
@@ -39,8 +40,6 @@ from grove_hosts.payloads import (
 from grove_hosts.skills import shared_skill
 
 NAME: Final = "copilot"
-_OTHERS: Final = (HookEvent.TASK_COMPLETED, HookEvent.SUBAGENT_STOP)
-_NEEDED: Final = tuple(name for name, event in EVENTS.items() if event not in _OTHERS)
 # Only tools of MCP servers have a hyphen in their names: `server-tool`.
 _TOOLS: Final = ("Bash", ".+-.+")
 _FILE_TOOLS: Final = ("Read", "Edit", "Write")
@@ -153,7 +152,7 @@ def _groups(context: HostContext) -> settings.Groups:
     before = settings.command_groups(f"{command} || true", matcher)
     tools = "|".join(_TOOLS)
     matchers = {
-        **dict.fromkeys((*_NEEDED, *(("SubagentStop",) if context.agents else ())), ""),
+        **dict.fromkeys((*USUAL_EVENTS, *(("SubagentStop",) if context.agents else ())), ""),
         "PostToolUse": "|".join([tools, *_FILE_TOOLS]),
         "PostToolUseFailure": tools,
     }
@@ -212,7 +211,7 @@ def grove_hosts() -> Sequence[HostSpec]:
             ),
             setup=_setup,
             registered=_registered,
-            events=_NEEDED,
+            events=USUAL_EVENTS,
             check=_check,
             edited_files=edited_files,
         )

@@ -13,6 +13,9 @@ OWN_WORDS: Final = "grove: "
 """How each reason for a block begins; some clients report it as a prompt."""
 EVENTS: Final = {event.value.title().replace("-", ""): event for event in HookEvent}
 """By the names that Claude Code gave them and others have taken over."""
+_RARE: Final = (HookEvent.TASK_COMPLETED, HookEvent.SUBAGENT_STOP)
+USUAL_EVENTS: Final = tuple(name for name, event in EVENTS.items() if event not in _RARE)
+"""Those that are registered in any case where a client has them."""
 _TRANSCRIPT_LIMIT: Final = 64 * 1024 * 1024
 
 T = TypeVar("T")
