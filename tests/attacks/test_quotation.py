@@ -153,3 +153,18 @@ def test_a_learning_is_named_as_the_repositorys_until_it_is_used_here(world):
         assert name in shown[number]
         agent.grove(*words)
     assert [foreign in shown[number] for number in range(3)] == [True, False, True]
+
+
+def test_nobody_else_can_say_that_a_learning_is_known_here(world):
+    world.make_git()
+    world.initialise()
+    name = world.learning("cl_20300102_aaaaaa", "The exporter flushes before it closes")
+    named = []
+    for words in (["status"], ["review", name, "--useful"], ["status"]):
+        world.grove(*words)
+        named.append("from the repository" in world.grove("show", name).stdout)
+        if named == [True, False]:
+            key = world.grove_home / "key"
+            assert key.stat().st_mode & 0o777 == 0o600
+            key.write_bytes(b"0" * 64)
+    assert named == [True, False, True]

@@ -18,7 +18,7 @@ VIA_PROMPT: Final = "prompt"
 VIA_FILE: Final = "file"
 _SECONDS_A_DAY: Final = 86_400
 _MONTH_DAYS: Final = 60
-_FOREIGN: Final = "from the repository, not used here yet"
+FOREIGN: Final = "from the repository, not used here yet"
 _MOST_FILES: Final = 5
 
 
@@ -71,7 +71,7 @@ def _block(entry: Entry, now: datetime, *, foreign: bool) -> str:
     if learning["ticket_id"]:
         about.append(f"from ticket {shown_name(learning['ticket_id'])}")
     if foreign:
-        about.append(_FOREIGN)
+        about.append(FOREIGN)
     lines = [clean_line(learning["summary"], 200), learning["detail"].strip()]
     if learning["context_files"]:
         files = ", ".join(clean_line(path, 100) for path in learning["context_files"][:_MOST_FILES])

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from grove_core.storage.cache import Cache
     from grove_core.storage.hidden import Hidden
     from grove_core.storage.installation import Environment
+    from grove_core.storage.origins import Origins
     from grove_core.ticketing import TicketSystems
 
 _T = TypeVar("_T")
@@ -341,25 +342,22 @@ class Project:
 
     def note_origin(self, learnings: "Iterable[Learning]") -> None:
         """Note what was written or used on this machine; a fault costs a word, no more."""
-        from grove_core.storage import origins
-
         with suppress(StorageError):
-            origins.note(self.files.origins_file, learnings)
+            self.origins.note(learnings)
 
     def is_foreign(self, entry: "Entry") -> bool:
         """Return whether a learning came with the repository and nobody has used it here."""
         if entry.personal:
             return False
-        from grove_core.storage.origins import digest_of
-
         fields = entry.fields()
-        return digest_of(entry.id, fields["summary"], fields["detail"]) not in self._known_digests
+        return not self.origins.knows(entry.id, fields["summary"], fields["detail"])
 
     @cached_property
-    def _known_digests(self) -> frozenset[str]:
-        from grove_core.storage.origins import known_digests
+    def origins(self) -> "Origins":
+        """Which learnings were written or used on this machine."""
+        from grove_core.storage.origins import Origins
 
-        return known_digests(self.files.origins_file)
+        return Origins(self.files.origins_file, self.paths.key_file)
 
     @cached_property
     def hidden(self) -> "Mapping[str, Hidden]":

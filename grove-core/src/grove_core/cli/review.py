@@ -7,6 +7,7 @@ from grove_core.cli.options import choice_option, limit_option
 from grove_core.cli.result import Result, plain_console
 from grove_core.cli.suggestions import active_ids
 from grove_core.model.learning import Category
+from grove_core.project import Project
 from grove_core.services.feedback import Question, choose_questions, rate
 from grove_core.services.learnings import learning_document, learning_lines
 from grove_core.services.result import Line
@@ -44,13 +45,13 @@ def command(
     questions, total = choose_questions(project, limit, frozenset(map(Category, categories)))
     if questions and is_interactive():
         return rate(project, _ask(questions))
-    return _sample(questions, total)
+    return _sample(project, questions, total)
 
 
-def _sample(questions: list[Question], total: int) -> Result:
+def _sample(project: Project, questions: list[Question], total: int) -> Result:
     lines: list[Line] = []
     for found, stats in questions:
-        lines += learning_lines(found, stats)
+        lines += learning_lines(project, found, stats)
     lines.append((f"{len(questions)} of {counted(total, 'learning')} to rate.", "dim"))
     return Result(
         document={

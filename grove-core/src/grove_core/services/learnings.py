@@ -10,6 +10,7 @@ from attrs import fields
 from grove_core.clock import format_instant
 from grove_core.errors import GroveError, LearningNotFoundError
 from grove_core.finder import found_learning
+from grove_core.injection import FOREIGN
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import (
     Archived,
@@ -31,6 +32,7 @@ from grove_core.model.learning import (
 )
 from grove_core.model.memory import Filters, Query
 from grove_core.model.value import frozen
+from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.quotation import Foreign, shown_name
 from grove_core.reflection.pipeline import WITHHELD
@@ -111,7 +113,9 @@ def learning_document(found: FoundLearning, stats: LearningStats | None) -> dict
     }
 
 
-def learning_lines(found: FoundLearning, stats: LearningStats | None) -> list[Line]:
+def learning_lines(
+    project: Project, found: FoundLearning, stats: LearningStats | None
+) -> list[Line]:
     """Write a learning in two lines, and a third with the files it is about."""
     learning = found.hit.learning
     head: list[Part] = [(shown_name(learning.id), "bold"), (f"  {learning.category.value}", "cyan")]
@@ -120,6 +124,10 @@ def learning_lines(found: FoundLearning, stats: LearningStats | None) -> list[Li
         head.append((f"  {learning.status.value}", "yellow"))
     if not found.hit.complete:
         head.append((f"  partial, from {found.backend}", "yellow"))
+    elif found.area is not Area.PERSONAL and not project.origins.knows(
+        learning.id, learning.summary, learning.detail
+    ):
+        head.append((f"  {FOREIGN}", "dim"))
     if stats is not None and stats.surfaced:
         used = f"  shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced}"
         head.append((used, "dim"))
@@ -162,7 +170,7 @@ def show_learning(project: Project, learning_id: str) -> Result:
             ],
         },
         lines=[
-            *learning_lines(found, stats),
+            *learning_lines(project, found, stats),
             "",
             Foreign(found.hit.learning.detail),
             "",
@@ -252,7 +260,7 @@ def list_learnings(
     shown = examined[: selection.limit]
     lines: list[Line] = []
     for one in shown:
-        lines += learning_lines(one.found, usage[one.learning.id])
+        lines += learning_lines(project, one.found, usage[one.learning.id])
         if stale or one.assessment.hidden_since:
             lines.append((f"  {one.assessment.explanation}", "dim"))
     if not known:
@@ -334,7 +342,7 @@ def search_learnings(
     for one in ranked:
         learning, stats = found_learning(one), usage.get(one.entry.id)
         results.append({**learning_document(learning, stats), "score": one.score.document()})
-        lines += learning_lines(learning, stats)
+        lines += learning_lines(project, learning, stats)
         if explain:
             lines += score_lines(one.score)
     if len(every) > len(ranked):

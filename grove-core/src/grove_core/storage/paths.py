@@ -138,6 +138,8 @@ class Paths(Value):
     log_file = _Under("home", "grove.log")
     program_file = _Under("home", "program")
     """Where the program is, for launchers without its PATH; ``grove init`` writes it."""
+    key_file = _Under("home", "key")
+    """What digests of this machine are made with."""
     pauses = _Under("home", "paused")
     """Until when hooks do nothing in a project or a session."""
     backups = _Under("home", "backups")
