@@ -69,7 +69,7 @@ class MarkdownBackend:
 
         entry = _entry_of(learning)
         path = self._store.file_for(learning.id)
-        header = "" if self._spread else f"{file_header(self._area)}\n"
+        header = f"{file_header(self._area)}\n" if path == self._file else ""
 
         def unless_there(text: str) -> str:
             if learning.id in text and read_entries(text).find(learning.id):
@@ -125,9 +125,11 @@ class MarkdownBackend:
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning; every other byte of the file stays."""
         from grove_backend_markdown.status import change_status
+        from grove_backend_markdown.store import read_whole
 
         located = self._store.entries().get(learning_id)
         if located is not None:
+            read_whole(located.path)  # one that is not is not written again
             edit_text(
                 located.path,
                 lambda text: change_status(text, learning_id, status, note),

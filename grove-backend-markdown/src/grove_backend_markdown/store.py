@@ -8,16 +8,22 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from grove_backend_markdown.reader import Entry, Problem, Reading, read_entries
-from grove_core import StorageError, fingerprint_of, read_bytes, read_text
+from grove_core import StorageError, fingerprint_of, read_bytes
 
 _ENDING: Final = ".md"
 _NOTHING: Final = Reading((), ())
 LARGEST_BYTES: Final = 16 * 1024 * 1024
 MOST_ENTRIES: Final = 20_000
-_HEADING: Final = re.compile(r"^### \[", re.MULTILINE)
+# Of a file and a folder together; the folder's files count in the order of their names.
+MOST_IN_ALL: Final = 100_000
+LARGEST_IN_ALL: Final = 64 * 1024 * 1024
+_HEADING: Final = re.compile(rb"^### \[", re.MULTILINE)
 _TOO_LARGE: Final = (
-    f"what follows is not read: a file has at most {MOST_ENTRIES:,} entries and 16 MiB; a file for"
-    ' each is safer (`grove maintain migrate --layout spread`, storage.layout = "spread")'
+    f"what follows is not read: a file has at most {MOST_ENTRIES:,} entries and 16 MiB; move some"
+    " into files of their own below .grove/learnings"
+)
+_TOO_MANY: Final = (
+    f"from here on nothing is read: a project has at most {MOST_IN_ALL:,} entries and 64 MiB"
 )
 
 
@@ -51,8 +57,14 @@ class Store:
         return self._folder if self.spread and self._folder is not None else self.path
 
     def file_for(self, learning_id: str) -> Path:
-        """Return which file a new learning is written to."""
-        return self.target / f"{learning_id}{_ENDING}" if self.spread else self.path
+        """Return which file a new learning is written to; one that is full would hide it."""
+        if self._folder is None or not (self.spread or self._is_full()):
+            return self.path
+        return self._folder / f"{learning_id}{_ENDING}"
+
+    def _is_full(self) -> bool:
+        content = read_bytes(self.path, LARGEST_BYTES) or b""
+        return len(content) == LARGEST_BYTES or content.count(b"\n### [") >= MOST_ENTRIES
 
     def entries(self) -> dict[str, Located]:
         """Read all entries by id; where an id stands twice, the first one."""
@@ -85,20 +97,33 @@ class Store:
 
     def contents(self) -> Mapping[str, bytes]:
         """Read what all files hold by now."""
-        found = {"": read_bytes(self.path, LARGEST_BYTES)}
-        for path in self._files_in_folder():
-            found[path.rpartition("/")[2]] = read_bytes(path, LARGEST_BYTES)
-        return {name: content for name, content in found.items() if content is not None}
+        found: dict[str, bytes] = {}
+        entries = size = 0
+        for path in (str(self.path), *self._files_in_folder()):
+            if entries >= MOST_IN_ALL or size >= LARGEST_IN_ALL:
+                break
+            read = _read_bounded(path)
+            if read is not None:
+                found["" if path == str(self.path) else path.rpartition("/")[2]] = read[0]
+                entries += read[0].count(b"### [")
+                size += len(read[0])
+        return found
 
     def forget(self, path: Path) -> None:
         """Read a file again next time, however alike it looks."""
         self._cache.pop(path, None)
 
     def _readings(self) -> Iterator[tuple[Path, Reading]]:
-        yield self.path, self._read(self.path)
-        for file in self._files_in_folder():
-            path = Path(file)
-            yield path, self._read(path)
+        entries = size = 0
+        for path in (self.path, *map(Path, self._files_in_folder())):
+            if entries >= MOST_IN_ALL or size >= LARGEST_IN_ALL:
+                yield path, Reading((), (Problem(1, _TOO_MANY),))
+                break
+            reading = self._read(path)
+            yield path, reading
+            if reading.entries:
+                entries += len(reading.entries)
+                size += min(path.stat().st_size, LARGEST_BYTES)
 
     def _files_in_folder(self) -> list[str]:
         if self._folder is None:
@@ -118,13 +143,13 @@ class Store:
         cached = self._cache.get(path)
         if cached is not None and cached[0] == fingerprint:
             return cached[1]
-        text = read_text(path, LARGEST_BYTES + 1)
-        if text is None or holding not in text:
+        read = _read_bounded(path)
+        if read is None or holding.encode() not in read[0]:
             return _NOTHING
-        bounded = _bounded(text)
-        reading = read_entries(bounded)
-        if bounded is not text:
-            problem = Problem(bounded.count("\n") + 1, _TOO_LARGE)
+        content, is_whole = read
+        reading = read_entries(content.decode("utf-8", "surrogateescape"))
+        if not is_whole:
+            problem = Problem(content.count(b"\n") + 1, _TOO_LARGE)
             reading = reading._replace(problems=(*reading.problems, problem))
         self._cache[path] = fingerprint, reading
         return reading
@@ -132,18 +157,20 @@ class Store:
 
 def read_whole(path: Path) -> str:
     """Read a file that is to be written again, for which it must not be too large."""
-    text = read_text(path, LARGEST_BYTES + 1) or ""
-    if _bounded(text) is not text:
+    content, is_whole = _read_bounded(path) or (b"", True)
+    if not is_whole:
         raise StorageError(f"{path}: {_TOO_LARGE}")
-    return text
+    return content.decode("utf-8", "surrogateescape")
 
 
-def _bounded(text: str) -> str:
-    """Cut a text where it holds more than is read, before an entry."""
-    if len(text) < LARGEST_BYTES and text.count("\n### [") < MOST_ENTRIES:
-        return text
-    starts = [one.start() for one in islice(_HEADING.finditer(text), MOST_ENTRIES + 1)]
-    if len(starts) > MOST_ENTRIES:
-        return text[: starts[-1]]
-    is_cut = len(text.encode("utf-8", "surrogateescape")) > LARGEST_BYTES
-    return text[: starts[-1] if starts else 0] if is_cut else text
+def _read_bounded(path: Path | str) -> tuple[bytes, bool] | None:
+    """Read what counts of a file, which is cut before an entry, and whether that is all."""
+    content = read_bytes(path, LARGEST_BYTES + 1)
+    if content is None:
+        return None
+    if len(content) <= LARGEST_BYTES and content.count(b"\n### [") < MOST_ENTRIES:
+        return content, True
+    starts = [one.start() for one in islice(_HEADING.finditer(content), MOST_ENTRIES + 1)]
+    if len(content) <= LARGEST_BYTES and len(starts) <= MOST_ENTRIES:
+        return content, True
+    return content[: starts[-1] if starts else 0], False

@@ -15,7 +15,7 @@ from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.value import Value, frozen
 from grove_core.project import Project
 from grove_core.stats.decay import DecayAssessment, DecayState, assess_decay
-from grove_core.stats.lines import instant, microseconds
+from grove_core.stats.lines import LONGEST_LINE, instant, microseconds
 from grove_core.storage.files import is_readable
 from grove_core.storage.hidden import HIDDEN_MAX, read_decay_run, write_decay_run
 
@@ -166,6 +166,9 @@ def _seconds_of_a_start(project: Project) -> float:
 
 # JSON may write any character of a word like this.
 _ESCAPE: Final = rb"\u"
+# What is read of logs at most, and what an event takes beside its text.
+_ROOM: Final = 64 * 1024 * 1024
+_AN_EVENT: Final = 1000
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -181,8 +184,10 @@ def find_events(
 ) -> list[LoggedEvent]:
     """Read the events of some kinds from the project's log and the personal one, by time."""
     wanted = _filter({kind.event for kind in kinds}, naming)
-    logs = [(path, False) for path in event_files(project.files)]
+    # This machine's own come last: where there is no room for all, the first ones go.
+    logs = [(path, False) for path in reversed(event_files(project.files))]
     found: dict[str, LoggedEvent] = {}
+    room = _ROOM
     for path, personal in (*logs, (project.paths.personal_events, True)):
         for raw in filter(wanted, _lines(project, path)):
             line = raw.decode("utf-8", "surrogateescape").strip()
@@ -191,8 +196,13 @@ def find_events(
             except CodecError:
                 continue
             if event is not None and isinstance(event, tuple(kinds)):
-                # Merging branches may repeat a line.
-                found.setdefault(line, LoggedEvent(event=event, personal=personal))
+                if line in found:
+                    continue  # merging branches may repeat a line
+                found[line] = LoggedEvent(event=event, personal=personal)
+                room -= len(line) + _AN_EVENT
+                while room < 0:
+                    room += len(first := next(iter(found))) + _AN_EVENT
+                    del found[first]
     return sorted(found.values(), key=lambda one: one.event.ts)
 
 
@@ -216,7 +226,11 @@ def _lines(project: Project, path: Path) -> Iterator[bytes]:
         return
     try:
         with path.open("rb") as file:
-            yield from file
+            is_whole = True
+            while piece := file.readline(LONGEST_LINE):
+                if is_whole and (len(piece) < LONGEST_LINE or piece.endswith(b"\n")):
+                    yield piece
+                is_whole = piece.endswith(b"\n")
     except FileNotFoundError:
         return
     except OSError as error:

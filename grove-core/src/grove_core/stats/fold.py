@@ -11,7 +11,7 @@ from zlib import crc32
 
 from attrs import astuple, define
 
-from grove_core.stats.lines import UNKNOWN, UNREADABLE, EventLine, read_lines
+from grove_core.stats.lines import LONGEST_LINE, UNKNOWN, UNREADABLE, EventLine, read_lines
 from grove_core.storage.cache import is_busy, transaction
 from grove_core.text import fingerprint, key_of, storable
 
@@ -24,7 +24,6 @@ MISSES: Final = "misses"
 CHANGED_FROM: Final = "changed_from"
 """Under this name it notes the earliest day of events that have come since."""
 
-_LONGEST_LINE: Final = 1024 * 1024
 _PORTION: Final = 128 * 1024  # what is read and parsed at once: it should fit a processor's cache
 _TAIL: Final = 4096
 _FLUSHED_AT: Final = 100_000  # events; more at once are quicker to write and take more memory
@@ -189,7 +188,7 @@ def _known_logs(connection: sqlite3.Connection) -> dict[str, _Log]:
 def _read_portion(file: BinaryIO) -> list[bytes]:
     """Read some lines; one that is longer than any event comes in pieces, which are none."""
     lines, size = [], 0
-    while size < _PORTION and (line := file.readline(_LONGEST_LINE)):
+    while size < _PORTION and (line := file.readline(LONGEST_LINE)):
         lines.append(line)
         size += len(line)
     return lines
@@ -227,7 +226,7 @@ class _Folder:
         with open(log.path, "rb") as file:
             file.seek(log.offset)
             while not (log.torn or self._is_late()) and (lines := _read_portion(file)):
-                is_whole = lines[-1].endswith(b"\n") or len(lines[-1]) == _LONGEST_LINE
+                is_whole = lines[-1].endswith(b"\n") or len(lines[-1]) == LONGEST_LINE
                 if not is_whole and next(read_lines(lines[-1:])) is UNREADABLE:
                     log.torn = len(lines.pop())
                 self._add(log, lines)

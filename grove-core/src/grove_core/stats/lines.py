@@ -14,6 +14,8 @@ from grove_core.model.events import EVENT_TYPES, EVENT_VERSION
 
 UNREADABLE: Final = "unreadable"
 UNKNOWN: Final = "unknown"
+LONGEST_LINE: Final = 1024 * 1024
+"""Of what is longer nothing is read; it is no event of grove's."""
 
 _LENGTH_OF_INSTANT: Final = len("2026-02-06T10:00:00Z")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
