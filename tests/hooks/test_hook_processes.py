@@ -321,9 +321,13 @@ def test_a_read_only_home(owing):
             assert done.returncode in (0, 3)
             assert done.stdout == b""
         words = ("skip", "Nothing new", "--session-id", "session-1")
-        done = run(world, *words, before=bound_by_permissions)
+        with read_only(world.project / ".grove"):
+            done = run(world, *words, before=bound_by_permissions)
         assert refused(done)
         assert str(world.grove_home).encode() in done.stderr
+        done = run(world, *words, before=bound_by_permissions)
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert len([*(world.project / ".grove" / "inbox").glob("*.json")]) == 1
     owing.is_blocked()
 
 

@@ -5,6 +5,8 @@ import zlib
 
 ENDS_FOLDER = "ends"
 """In grove's home: what SessionEnd has written down, one file a session."""
+INBOX = os.path.join(".grove", "inbox")
+"""In a project: what an agent in a sandbox has handed in, one file each."""
 
 # Of this session's shell calls, and no setting.
 _NO_SETTING = "GROVE_SESSION_ID"
@@ -16,6 +18,15 @@ def ended_sessions(home: str) -> list[str]:
         return os.listdir(os.path.join(home, ENDS_FOLDER))
     except OSError:
         return []
+
+
+def handed_in(root: str) -> list[str]:
+    """List what waits in a project's inbox, the earliest first."""
+    try:
+        names = os.listdir(os.path.join(root, INBOX))
+    except OSError:
+        return []
+    return sorted(one for one in names if one.endswith(".json") and not one.startswith("."))
 
 
 def fingerprint(root: str, home: str, ticket_marker: str) -> str:

@@ -37,5 +37,9 @@ class ReflectionError(GroveError):
     """A reflection could not be read at all."""
 
 
+class TooSoonError(ReflectionError):
+    """A reflection came too soon after another one; later it may count."""
+
+
 class PluginError(GroveError):
     """A plugin failed to load or broke its contract."""

@@ -5,7 +5,7 @@ import time
 import zlib
 
 from grove_core import __version__
-from grove_core.environment import ENDS_FOLDER, fingerprint
+from grove_core.environment import ENDS_FOLDER, fingerprint, handed_in
 
 # typing.TYPE_CHECKING, without the import.
 TYPE_CHECKING = False
@@ -153,7 +153,8 @@ def holds(marker: bytes, data: bytes, home: str, session_id: str) -> bool:
     except OSError:
         return False
     before, _, state = found.rpartition(" ")
-    if f"{_digest(session)} {fingerprint(root, home, ticket_marker)}" != before:
+    now = f"{_digest(session)} {fingerprint(root, home, ticket_marker)}"
+    if now != before or handed_in(root):
         return False
     if not top:
         return True

@@ -166,6 +166,7 @@ class Session(Value):
         written: Candidates already written.
         ephemeral: Learnings that live only in this session.
         last_rejections: What was wrong with the latest refused submission.
+        received: What was handed in from a sandbox and has been judged, by its file's name.
         refused: Summaries that the write gate has refused since the gate was last opened.
         baseline: What session mode measures against.
         measurement: The latest measurement.
@@ -201,6 +202,7 @@ class Session(Value):
     written: tuple[WrittenCandidate, ...] = ()
     ephemeral: tuple[Learning, ...] = ()
     last_rejections: tuple[RejectedCandidate, ...] = ()
+    received: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     baseline: Baseline | None = None
     measurement: Measurement | None = None

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from grove_core.errors import ReflectionError, StorageError
+from grove_core.errors import ReflectionError, StorageError, TooSoonError
 from grove_core.identifiers import new_learning_id
 from grove_core.model.events import Rated, Reflection, Rejected, StatsEvent
 from grove_core.model.gate import (
@@ -33,12 +33,13 @@ from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, read_enum
 from grove_core.reflection.pipeline import PassedCandidate, learning_from
-from grove_core.reflection.secrets import find_leak, without_secrets
+from grove_core.reflection.secrets import find_leak, objection_to, without_secrets
 from grove_core.reflection.submission import Reference, Submission
 from grove_core.services.candidates import evaluate_candidates, gather_known
 from grove_core.services.closes import at_work
 from grove_core.services.curate import Curator
 from grove_core.services.feedback import correct, mark_used, unknown_ids
+from grove_core.services.inbox import hand_in, is_shut_out
 from grove_core.services.result import Result
 from grove_core.services.sessions import (
     SessionUpdate,
@@ -74,6 +75,8 @@ def refuse_secrets(project: Project, text: str | None, field: str) -> None:
 
 def submit(project: Project, session: Session, submission: Submission) -> Result:
     """Take a submission; it fails if no candidate was accepted."""
+    if is_shut_out(project, session):
+        return _leave(project, session, submission)
     work = _Work(project, session, submission)
     # From the duplicate check to the write no other process writes into this project.
     with alone(project):
@@ -93,6 +96,31 @@ def try_out(project: Project, session: Session, submission: Submission) -> Resul
     work.evaluate()
     work.correct(dry_run=True)
     return work.preview()
+
+
+def _leave(project: Project, session: Session, submission: Submission) -> Result:
+    """Leave a submission for the next hook, without secrets, and say what is to be expected."""
+    told = try_out(project, session, submission)
+    allowed = project.config.secrets.allow
+    sent, _ = without_secrets(submission, allowed)
+    candidates = [one for one in sent.candidates if objection_to(one, allowed) is None]
+    if not candidates and sent.nothing_learned is None:
+        return told
+    document = {
+        "candidates": candidates,
+        "learnings_used": [{"id": one.id, "how": one.remark} for one in sent.learnings_used],
+        "corrections": [{"id": one.id, "why": one.remark} for one in sent.corrections],
+        "ratings": [{"id": one.learning_id, "useful": one.useful} for one in sent.ratings],
+        "notes": sent.notes,
+        "nothing_learned": sent.nothing_learned,
+    }
+    left = hand_in(project, session, "reflect", submission=document)
+    again = ["It would be refused as it stands: change it and send it again."]
+    return evolve(
+        told,
+        document={**(told.document or {}), "dry_run": False, **(left.document or {})},
+        lines=[*told.lines[:-1], *left.lines, *(again if told.exit_code else [])],
+    )
 
 
 class _Work:
@@ -127,7 +155,7 @@ class _Work:
         times = [one.timestamp for one in own if one.session_id == self._session.id]
         since = self._project.now - max(times, default=datetime.min.replace(tzinfo=UTC))
         if timedelta() <= since < _REST:
-            raise ReflectionError(
+            raise TooSoonError(
                 f"This session stored a reflection {since.seconds} seconds ago, and one in"
                 f" {_REST.seconds} is enough: put several learnings into one submission, or wait."
             )

@@ -1,11 +1,12 @@
 """What an agent asks grove for: the commands and the tools of the session's server answer alike."""
 
+import json
 from collections.abc import Sequence
 from typing import Any, Final
 
 from attrs import evolve
 
-from grove_core.errors import ReflectionError
+from grove_core.errors import ReflectionError, StorageError
 from grove_core.model.gate import SkipAccepted, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, SubagentObservation
 from grove_core.model.ticket import Ticket
@@ -13,12 +14,14 @@ from grove_core.project import Project
 from grove_core.quotation import Foreign, shown_name
 from grove_core.reflection.schema import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
-from grove_core.reflection.submission import NO_REASON, Reference, is_reason
+from grove_core.reflection.submission import NO_REASON, Reference, is_reason, parse_submission
+from grove_core.services import inbox
 from grove_core.services.closes import at_work
 from grove_core.services.feedback import mark_used, unknown_ids
+from grove_core.services.inbox import HandedIn, hand_in, is_shut_out
 from grove_core.services.messages import name_of
 from grove_core.services.recall import work_at_hand
-from grove_core.services.reflect import refuse_secrets
+from grove_core.services.reflect import refuse_secrets, submit
 from grove_core.services.result import Line, Result
 from grove_core.services.sessions import (
     SessionUpdate,
@@ -95,6 +98,8 @@ def skip(project: Project, session: Session, reason: str, decider: SkipDecider) 
     """Take a reason, checked, for there being nothing to write down."""
     if not is_reason(reason):
         raise ReflectionError(f"{NO_REASON[0].upper()}{NO_REASON[1:]}")
+    if is_shut_out(project, session):
+        return hand_in(project, session, "skip", text=reason, decider=decider)
     decision = SkipDecision(
         reason=reason,
         decider=decider,
@@ -135,6 +140,8 @@ def read_remark(project: Project, text: str, what: str) -> str:
 
 def observe(project: Project, session: Session, note: str) -> Result:
     """Keep a note, checked, for the agent that will reflect."""
+    if is_shut_out(project, session):
+        return hand_in(project, session, "observe", text=note)
     observation = SubagentObservation(note=note, timestamp=project.now)
 
     def change(stored: Session) -> SessionUpdate:
@@ -162,17 +169,46 @@ def refer(project: Project, session: Session, ids: Sequence[str], how: str | Non
         remark = None
     unknown = unknown_ids(project, session, dict.fromkeys(ids))
     names = [one for one in dict.fromkeys(ids) if one not in unknown]
-    used = [Reference(id=one, remark=remark) for one in names]
-    mark_used(project, session, used, ticket_of(session.gate))
     document: dict[str, Any] = {"session_id": session.id, "referenced": names, "unknown": unknown}
+    lines: Sequence[Line] = [f"Recorded: {', '.join(names)}."] if names else []
+    if names and is_shut_out(project, session):
+        left = hand_in(project, session, "ref", text=remark or "", ids=tuple(names))
+        document, lines = {**document, **(left.document or {})}, left.lines
+    else:
+        used = [Reference(id=one, remark=remark) for one in names]
+        mark_used(project, session, used, ticket_of(session.gate))
     if unknown:
         named = ", ".join(unknown)
         document["error"] = f"no learning has the id {named}; `grove search WORDS` finds ids"
         warnings.append(document["error"])
     return Result(
         document=document,
-        lines=[f"Recorded: {', '.join(names)}."] if names else [],
+        lines=lines,
         ids=names,
         exit_code=1 if unknown else 0,
         warnings=warnings,
     )
+
+
+# --- what was handed in from a sandbox ------------------------------------------------------------
+
+
+def take_in(project: Project) -> None:
+    """Do, outside of the sandbox, what its agent has asked for."""
+    inbox.take_in(project, _do)
+
+
+def _do(project: Project, session: Session, asked: HandedIn) -> None:
+    if asked.command == "reflect":
+        data = json.dumps(asked.submission, ensure_ascii=False).encode("utf-8", "replace")
+        submit(project, session, parse_submission(data))
+        return
+    text = read_remark(project, asked.text, f"grove {asked.command}")
+    if asked.command == "skip":
+        skip(project, session, text, asked.decider)
+    elif asked.command == "observe":
+        observe(project, session, text)
+    elif asked.command == "ref":
+        refer(project, session, asked.ids, text or None)
+    else:
+        raise StorageError("grove has no such command")

@@ -15,6 +15,7 @@ from grove_core.model.session import Session
 from grove_core.storage import files
 
 _SUFFIX = ".json"
+_RECEIVED_KEPT = 200
 
 Parsed = dict[str, tuple[bytes, Session]]
 """The content of a session's file and what it says; the store compares before it trusts it."""
@@ -37,6 +38,7 @@ class SessionStore:
         self._parsed = {} if parsed is None else parsed
         self.quarantined: list[Quarantined] = []
         self.latest = b""  # what the latest update has left in its file
+        self.taking_in = ""  # what from the inbox each update is for; noted in the same write
 
     def path(self, session_id: str) -> Path:
         """Return the path of a session's file."""
@@ -60,7 +62,7 @@ class SessionStore:
             content = files.read_bytes(path)
             try:
                 before, aside = self._decode(session_id, content) if content else (None, None)
-                after = change(before)
+                after = self._noted(change(before))
                 if aside is not None:
                     after = evolve(after, recovered_from=str(aside.path))
                 if before is None or after is not before:
@@ -75,6 +77,11 @@ class SessionStore:
                         path.unlink(missing_ok=True)
                 raise
         return after
+
+    def _noted(self, session: Session) -> Session:
+        if not self.taking_in or self.taking_in in session.received:
+            return session
+        return evolve(session, received=(*session.received, self.taking_in)[-_RECEIVED_KEPT:])
 
     def _parse(self, session_id: str, content: bytes) -> Session:
         known = self._parsed.get(session_id)
