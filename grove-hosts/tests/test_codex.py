@@ -30,9 +30,7 @@ def run(command, use_id):
     return ToolCall(name="Bash", input={"command": command}, use_id=use_id, cwd=CWD)
 
 
-PATCHED = ToolCall(
-    name="Edit", input={"command": PATCH, "file_path": "x.txt"}, use_id="call_17", cwd=CWD
-)
+PATCHED = ToolCall(name="apply_patch", input={"command": PATCH}, use_id="call_17", cwd=CWD)
 TIX = ToolCall(name="mcp__tix__close", input={"id": "t-1"}, use_id="call_19", cwd=CWD)
 SUBAGENT = "01a20958-0345-73c3-8cee-1281c5a74203"
 EXIT_3 = "echo out; echo err >&2; exit 3"

@@ -21,7 +21,7 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_hosts.payloads import EVENTS, get, hook_input, path, text, transcript_lines
+from grove_hosts.payloads import EVENTS, directory, get, hook_input, path, text, transcript_lines
 
 NAME: Final = "codex"
 SET_VARIABLE: Final = "GROVE_HOOKS"
@@ -37,8 +37,6 @@ SECONDS: Final = {
 }
 """The events that are registered, and how long the client waits."""
 
-_PATCH_TOOL: Final = "apply_patch"
-_PATCHED_FILE: Final = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$")
 _EXIT_CODE: Final = re.compile(r"Exit code: (-?\d+)\n")
 _NAMES: Final = {event: name for name, event in EVENTS.items()}
 _TAIL: Final = 2 * 1024 * 1024
@@ -63,15 +61,15 @@ def parse(_: str, payload: Mapping[str, Any], environment: Mapping[str, str]) ->
 
 
 def _tool_call(payload: Mapping[str, Any]) -> ToolCall | None:
-    name, arguments = text(payload, "tool_name"), get(payload, "tool_input", dict, {})
+    name = text(payload, "tool_name")
     if not name:
         return None
-    if name == _PATCH_TOOL:
-        # The client's own matchers know it by this name, too.
-        found = _PATCHED_FILE.search(text(arguments, "command"))
-        name, arguments = "Edit", {**arguments, "file_path": found[1] if found else ""}
-    use_id = text(payload, "tool_use_id") or None
-    return ToolCall(name=name, input=arguments, use_id=use_id, cwd=path(payload, "cwd"))
+    return ToolCall(
+        name=name,
+        input=get(payload, "tool_input", dict, {}),
+        use_id=text(payload, "tool_use_id") or None,
+        cwd=directory(payload),
+    )
 
 
 def _tool_result(payload: Mapping[str, Any]) -> ToolResult:
