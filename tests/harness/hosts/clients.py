@@ -19,21 +19,24 @@ TEXT_ENDS = "experimental.text.complete"
 USUAL = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 
 
-def merged(document, defaults):
-    """Put into a document what it lacks."""
-    for name, value in defaults.items():
+def merged(document, additions):
+    """Put into a document what it lacks; what stands there stays."""
+    for name, value in additions.items():
         if isinstance(value, dict):
             merged(document.setdefault(name, {}), value)
+        elif isinstance(value, list):
+            known = document.setdefault(name, [])
+            known += [one for one in value if one not in known]
         else:
             document.setdefault(name, value)
     return document
 
 
-def complete(path, defaults, kind=json):
+def complete(path, additions, kind=json):
     """Put into a file of JSON or of TOML what it lacks; make it, if need be."""
     document = kind.loads(path.read_text()) if path.exists() else {}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(kind.dumps(merged(document, defaults)))
+    path.write_text(kind.dumps(merged(document, additions)))
 
 
 class Client:
