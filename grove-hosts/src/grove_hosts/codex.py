@@ -21,21 +21,23 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_hosts.payloads import EVENTS, directory, get, hook_input, path, text, transcript_lines
+from grove_hosts.payloads import (
+    EVENTS,
+    USUAL_EVENTS,
+    directory,
+    get,
+    hook_input,
+    path,
+    text,
+    transcript_lines,
+)
 
 NAME: Final = "codex"
 SET_VARIABLE: Final = "GROVE_HOOKS"
 """Set in the command of a project's hooks, which run beside the person's own."""
 
-SECONDS: Final = {
-    "SessionStart": 15,
-    "UserPromptSubmit": 15,
-    "PreToolUse": 25,
-    "PostToolUse": 15,
-    "Stop": 25,
-    "SessionEnd": 3,
-}
-"""The events that are registered, and how long the client waits."""
+REGISTERED: Final = tuple(name for name in USUAL_EVENTS if name != "PostToolUseFailure")
+"""That one it does not have, and would never call trusted."""
 
 _EXIT_CODE: Final = re.compile(r"Exit code: (-?\d+)\n")
 _NAMES: Final = {event: name for name, event in EVENTS.items()}
@@ -169,7 +171,7 @@ def grove_hosts() -> Sequence[HostSpec]:
             ),
             setup=_setup,
             registered=_registered,
-            events=tuple(SECONDS),
+            events=REGISTERED,
             check=_check,
             edited_files=edited_files,
         )

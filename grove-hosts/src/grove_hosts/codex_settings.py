@@ -21,10 +21,11 @@ from grove_core import (
     StorageError,
     read_bytes,
 )
-from grove_hosts.codex import NAME, SECONDS, SET_VARIABLE
+from grove_hosts.codex import NAME, REGISTERED, SET_VARIABLE
 from grove_hosts.settings import as_list, as_table, hooks_file, own_words, read, registered_in
 from grove_hosts.skills import shared_skill
 
+_SECONDS: Final = {**dict.fromkeys(REGISTERED, 25), "SessionEnd": 3}
 _DEFAULT_SECONDS: Final = 600
 _TRUST: Final = "Start codex and trust it there: when it asks, or with /hooks"
 _NOTES: Final = (
@@ -53,7 +54,7 @@ def _groups(context: HostContext) -> dict[str, list[Mapping[str, Any]]]:
         command = f"{SET_VARIABLE}=project {command}"
     groups: dict[str, list[Mapping[str, Any]]] = {
         event: [{"hooks": [{"type": "command", "command": command, "timeout": seconds}]}]
-        for event, seconds in SECONDS.items()
+        for event, seconds in _SECONDS.items()
     }
     if context.agents:
         matcher = f"^({'|'.join(map(re.escape, sorted(context.agents)))})$"
