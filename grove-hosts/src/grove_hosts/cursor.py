@@ -1,0 +1,159 @@
+"""Cursor: hooks of its own shape; at a stop it can be given a next message, and is not held.
+
+Written from what its hooks' executor does with files and answers; no session of it was driven.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from grove_core import (
+    Hold,
+    HookAnswer,
+    HookEvent,
+    HookInput,
+    HookReply,
+    HostAbilities,
+    HostContext,
+    HostFile,
+    HostSetup,
+    HostSpec,
+    Registration,
+    ToolResult,
+    hookimpl,
+)
+from grove_hosts import settings
+from grove_hosts.payloads import EVENTS, USUAL_EVENTS, get, hook_input, path, shell_call, text
+
+NAME: Final = "cursor"
+_PROMPT: Final = "beforeSubmitPrompt"
+_EVENTS: Final = {
+    _PROMPT if name == "UserPromptSubmit" else f"{name[0].lower()}{name[1:]}": EVENTS[name]
+    for name in USUAL_EVENTS
+}
+_SHELL: Final = "Shell"
+_EXIT_CODE: Final = re.compile(r'"exitCode":\s*(-?\d+)')
+_NOTES: Final = (
+    "Cursor cannot be held at a stop: grove's request becomes the agent's next message.",
+    "grove was not tried with Cursor itself: please report what does not work.",
+)
+
+
+def parse(
+    name: str, payload: Mapping[str, Any], environment: Mapping[str, str]
+) -> HookInput | None:
+    """Read a hook's payload; a turn that was broken off is no stop."""
+    del environment
+    event = _EVENTS.get(name or text(payload, "hook_event_name"))
+    is_broken_off = event is HookEvent.STOP and text(payload, "status") != "completed"
+    if event is None or is_broken_off:
+        return None
+    roots = [one for one in get(payload, "workspace_roots", list, []) if isinstance(one, str)]
+    cwd, given = path(payload, "cwd") or "".join(roots[:1]), get(payload, "tool_input", dict, {})
+    tool = shell_call(
+        text(given, "command"), str(Path(cwd, text(given, "cwd"))), text(payload, "tool_use_id")
+    )
+    return hook_input(
+        event,
+        {**payload, "cwd": cwd},
+        prompt_id=text(payload, "generation_id") or None,
+        tool=tool if text(payload, "tool_name") == _SHELL else None,
+        result=_result(event, payload),
+        stop_hook_active=get(payload, "loop_count", int, 0) > 0,
+    )
+
+
+def _result(event: HookEvent, payload: Mapping[str, Any]) -> ToolResult | None:
+    if event is HookEvent.POST_TOOL_USE_FAILURE:
+        return ToolResult(succeeded=False, error=text(payload, "error_message"))
+    if event is not HookEvent.POST_TOOL_USE:
+        return None
+    response = text(payload, "tool_output")
+    code = _EXIT_CODE.search(response)
+    return ToolResult(succeeded=code[1] == "0" if code else None, response=response)
+
+
+def answer(call: HookInput, reply: HookReply) -> HookAnswer:
+    """Say a reply as the client takes it; exit code 2 would keep a session from starting."""
+    document: dict[str, str] = {}
+    if reply.block and call.event is HookEvent.STOP:
+        document = {"followup_message": reply.block}
+    elif reply.deny:
+        document = {"permission": "deny", "user_message": reply.deny, "agent_message": reply.deny}
+    elif reply.context:
+        document = {"additional_context": reply.context}
+    return HookAnswer(stdout=json.dumps(document) + "\n" if document else "")
+
+
+def _file(context: HostContext, *, shared: bool) -> Path:
+    home = Path(context.environment.get("HOME") or "/")
+    return (context.root if shared else home) / ".cursor" / "hooks.json"
+
+
+def _setup(context: HostContext) -> HostSetup:
+    """Register hooks in the person's file, or in the project's."""
+    # Behind the command the client puts the payload, as a here-document of the shell.
+    command = shlex.join(["grove" if context.shared else context.program, "hook", NAME])
+    file = HostFile(
+        path=_file(context, shared=context.shared),
+        put=lambda content: _put(content, command),
+        take=lambda content, _: _put(content, ""),
+        said=settings.said,
+    )
+    return HostSetup(files=(file,), notes=_NOTES) if context.hooks else HostSetup(files=())
+
+
+def _put(content: str, command: str) -> str:
+    """Put hooks behind all others, or take them out again without a command."""
+    before, document = settings.parse(content), settings.parse(content)
+    hooks = document.setdefault("hooks", {})
+    for event in {**hooks, **_EVENTS}:
+        kept = [one for one in hooks.get(event, []) if not settings.own_words(one, NAME)]
+        if command and event in _EVENTS:
+            narrowed = {"matcher": _SHELL} if "Tool" in event else {}
+            kept.append({"command": command, "timeout": 30, **narrowed})
+        hooks[event] = kept
+    document["hooks"] = {event: entries for event, entries in hooks.items() if entries}
+    if command:
+        document.setdefault("version", 1)
+    elif not document["hooks"] and set(document) <= {"version", "hooks"}:
+        return ""
+    return settings.written_like(content, before, document)
+
+
+def _registered(context: HostContext) -> Sequence[Registration]:
+    return [
+        Registration(source=file, kind=kind, event=event, program=words[0])
+        for kind in ("user", "project")
+        for file in [_file(context, shared=kind == "project")]
+        for event, entries in settings.as_table(settings.read(file).get("hooks")).items()
+        for words in (settings.own_words(one, NAME) for one in settings.as_list(entries))
+        if words
+    ]
+
+
+@hookimpl
+def grove_hosts() -> Sequence[HostSpec]:
+    """Offer Cursor."""
+    return [
+        HostSpec(
+            name=NAME,
+            title="Cursor",
+            parse=parse,
+            answer=answer,
+            abilities=HostAbilities(
+                hold=Hold.ASKS,
+                most_blocks=5,
+                results="the exit code in the result, or an event of its own",
+                session_variables=("CURSOR_CONVERSATION_ID",),
+                shell_variables=("CURSOR_AGENT",),
+                driven=False,
+            ),
+            setup=_setup,
+            registered=_registered,
+            events=tuple(_EVENTS),
+        )
+    ]

@@ -1,0 +1,118 @@
+"""Cursor: payloads of its hooks' executor in, answers that it takes out, and its file as it was."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grove_core import HookEvent, HookInput, HookReply, HostContext
+from grove_hosts.cursor import grove_hosts
+
+RECORDED = Path(__file__).parents[2] / "tests" / "data" / "hosts" / "cursor"
+(HOST,) = grove_hosts()
+
+
+def call(step, **more):
+    payload = json.loads((RECORDED / f"step-{step}.json").read_text())["stdin"]
+    return HOST.parse("", {**payload, **more}, {})
+
+
+@pytest.mark.parametrize(
+    ("step", "event", "command", "succeeded"),
+    [
+        ("sessionStart", "SESSION_START", None, None),
+        ("beforeSubmitPrompt", "USER_PROMPT_SUBMIT", None, None),
+        ("preToolUse", "PRE_TOOL_USE", "echo hi", None),
+        ("postToolUse", "POST_TOOL_USE", "echo hi", True),
+        ("postToolUseFailure", "POST_TOOL_USE_FAILURE", "false", False),
+        ("stop", "STOP", None, None),
+        ("sessionEnd", "SESSION_END", None, None),
+    ],
+)
+def test_steps_are_read(step, event, command, succeeded):
+    found = call(step)
+    assert found.event is HookEvent[event]
+    assert found.session_id == "11111111-2222-3333-4444-555555555555"
+    assert found.cwd == "/home/dev/project"
+    assert (found.tool and found.tool.input["command"]) == command
+    assert (found.result and found.result.succeeded) == succeeded
+    assert step in HOST.events
+
+
+@pytest.mark.parametrize(
+    ("printed", "succeeded"),
+    [
+        ('{"output":"\\"exitCode\\":0","exitCode":1}', False),
+        ('{"output":"moved to the background"}', None),
+        ("no JSON", None),
+    ],
+)
+def test_the_exit_code_is_in_the_output(printed, succeeded):
+    assert call("postToolUse", tool_output=printed).result.succeeded is succeeded
+
+
+def test_what_is_no_concern():
+    assert call("afterFileEdit") is None
+    assert call("stop", status="aborted") is None
+    assert call("stop", loop_count=1).stop_hook_active
+    assert call("preToolUse", tool_name="Read").tool is None
+    assert call("preToolUse", tool_input={"command": "x", "cwd": "sub"}).tool.cwd.endswith("/sub")
+    assert call("beforeSubmitPrompt", prompt="grove: one step left.").is_notification
+
+
+@pytest.mark.parametrize(
+    ("event", "reply", "document"),
+    [
+        ("STOP", HookReply(block="Go on."), {"followup_message": "Go on."}),
+        ("SESSION_START", HookReply(context="See.", message="m"), {"additional_context": "See."}),
+        (
+            "PRE_TOOL_USE",
+            HookReply(deny="No."),
+            {"permission": "deny", "user_message": "No.", "agent_message": "No."},
+        ),
+        ("PRE_TOOL_USE", HookReply(warning="Mind."), None),
+    ],
+)
+def test_a_reply_is_one_object_or_nothing(event, reply, document):
+    answer = HOST.answer(HookInput(event=HookEvent[event], session_id="s"), reply)
+    assert (answer.exit_code, answer.stderr) == (0, "")
+    assert (json.loads(answer.stdout) if answer.stdout else None) == document
+
+
+def context(tmp_path, **more):
+    environment = {"HOME": str(tmp_path / "home")}
+    fields = {"root": tmp_path / "p", "environment": environment, "program": "/opt/my bin/grove"}
+    return HostContext(**{**fields, **more})
+
+
+@pytest.mark.parametrize(
+    ("shared", "command", "place"),
+    [(False, "'/opt/my bin/grove' hook cursor", "home"), (True, "grove hook cursor", "p")],
+)
+def test_the_file_is_one_that_the_client_takes(tmp_path, shared, command, place):
+    given = context(tmp_path, shared=shared)
+    (file,) = HOST.setup(given).files
+    assert file.path == tmp_path / place / ".cursor" / "hooks.json"
+    file.path.parent.mkdir(parents=True)
+    file.path.write_text(file.put(""))
+    document = json.loads(file.path.read_text())
+    assert document["version"] == 1
+    # A name that it does not know voids the file.
+    assert set(document["hooks"]) == {
+        "sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "postToolUseFailure",
+        "stop", "sessionEnd",
+    }  # fmt: skip
+    assert {one["command"] for (one,) in document["hooks"].values()} == {command}
+    assert document["hooks"]["preToolUse"][0]["matcher"] == "Shell"
+    assert [one.event for one in HOST.registered(given)] == list(document["hooks"])
+    assert HOST.setup(context(tmp_path, hooks=False)).files == ()
+
+
+@pytest.mark.parametrize(
+    "before", ["", '{\n\t"version": 1,\n\t"hooks": {"stop": [{"command": "other"}]}\n}\n']
+)
+def test_what_was_there_comes_back(tmp_path, before):
+    (file,) = HOST.setup(context(tmp_path)).files
+    written = file.put(before)
+    assert file.put(written) == written
+    assert file.said(file.take(written, before)) == file.said(before)
