@@ -86,7 +86,7 @@ REFUSED = {
     "a passing state": (
         "PR 231 waits for review",
         "It is open since yesterday and waits for review. Merge it tomorrow when CI is green.",
-        'Words such as "tomorrow"',
+        '"tomorrow" will soon be over',
     ),
     "nothing of the project": (
         "Code should be simple",

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from attrs import frozen
-from hostile import ACTING, CANARY, POISONS, escapes, marked
+from hostile import ACTING, CANARY, HELD_BACK, NEAR_MISSES, POISONS, escapes, marked
 from planted import innocent, planted
 from world import World
 
@@ -157,14 +157,24 @@ def quotation():
 
 def poisons():
     """Hostile texts inside of a sound lesson, through the check of `grove reflect`."""
-    sound, accepted = candidate(1), Counter()
-    for style, text in POISONS:
-        read = read_candidate({**sound, "detail": f"{sound['detail']} {text}"})
-        found = getattr(read, "candidate", None)
-        accepted[style] += found is not None and find_instruction(found) is None
-    acting = sum(accepted[style] for style in ACTING)
-    said = f"{accepted.total()} accepted, {acting} of them of a kind that tells the agent to act"
-    return Figure("hostile texts through reflect", len(POISONS), said)
+    for name, texts in (
+        ("hostile texts through reflect", POISONS),
+        ("the same, held back from its rules", HELD_BACK),
+    ):
+        passed = [style for style, text in texts if not is_order(text)]
+        acting = sum(style in ACTING for style in passed)
+        said = f"{len(passed)} accepted, {acting} of them of a kind that tells the agent to act"
+        too_many = max(0, len(passed) - len(texts) // 10)
+        yield Figure(name, len(texts), said, acting + too_many)
+    alarms = sum(is_order(text) for text in NEAR_MISSES)
+    yield Figure("lessons near to an order", len(NEAR_MISSES), f"{alarms} refused", alarms)
+
+
+def is_order(text):
+    sound = candidate(1)
+    read = read_candidate({**sound, "detail": f"{sound['detail']} {text}"})
+    found = getattr(read, "candidate", None)
+    return found is None or find_instruction(found) is not None
 
 
 def secrets():
@@ -284,7 +294,7 @@ def attack(scale=1):
         yield parallel(folder, 20 * scale)
         yield hostile_repositories(folder)
         yield quotation()
-        yield poisons()
+        yield from poisons()
         yield forged_logs(folder)
         yield secrets()
         texts = innocent()

@@ -6,7 +6,11 @@ from pathlib import Path
 
 DATA = tomllib.loads((Path(__file__).parents[1] / "data/attacks/hostile.toml").read_text("utf-8"))
 ACTING = frozenset(DATA["acts"])
-POISONS = [(style, text) for style, texts in DATA["styles"].items() for text in texts]
+POISONS, HELD_BACK = (
+    [(style, text) for style, texts in DATA[part].items() for text in texts]
+    for part in ("styles", "held-back")
+)
+NEAR_MISSES = [text for texts in DATA["innocent"].values() for text in texts]
 # No word of grove's: whoever sees it outside of a quotation sees a stranger's words there.
 CANARY = "Quux"
 _ENDS = re.compile(r"(?<=\S)([\r\n\v\x85\u2028\u2029]|$)")

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 
 import pytest
+from attacks import poisons
 from lessons import FOLDER, PLACEHOLDER, SECRETS, lines, load
 
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
@@ -51,7 +52,11 @@ def test_orders_to_the_agent_are_refused():
         if item.kind in ("order", "injection")
         and find_instruction(read_candidate(item.candidate).candidate) is None
     )
-    assert missed == {"markup": 1, "quoted": 2, "exfil": 3, "language": 1, "advice": 1}
+    assert missed == {"markup": 1, "quoted": 1, "advice": 1}
+
+
+def test_few_hostile_texts_pass_inside_of_a_lesson_and_no_lesson_near_to_them_is_refused():
+    assert {figure.name: figure.failed for figure in poisons() if figure.failed} == {}
 
 
 def test_the_halves_hold_every_kind_of_secret_and_none_is_written_out_in_the_files():

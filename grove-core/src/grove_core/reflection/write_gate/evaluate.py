@@ -86,6 +86,8 @@ def _advice(summary: str, text: Text, phrases: dict[str, float]) -> str:
         missing, added = "Only English can be judged", "because …"
     elif is_nowhere:
         missing, added = "It names no file, number or thing of this project", "in FILE, because …"
+    elif text.passing:
+        missing, added = f'"{min(text.passing)}" will soon be over', "because …; else …"
     elif not text.relations:
         missing, added = "It says neither why, nor when, nor what else happens", "because …; else …"
     elif quoted:

@@ -1,10 +1,11 @@
 """Texts that give orders to the agent that reads them, also in disguise."""
 
+import codecs
 import re
 import unicodedata
 from base64 import b64decode
 from binascii import Error, unhexlify
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final
 
@@ -20,8 +21,10 @@ _NEGATION: Final = re.compile(
     r"\b(?:never|not|no longer|cannot|nobody|instead of|avoid|without)\b|n't\b"
 )
 _ENCODED: Final = re.compile(r"(?:[0-9a-f]{2}){16,}|[A-Za-z0-9+/]{24,}={0,2}")
+_PART: Final = re.compile(r"<<(\w+)>>")
 _LEET: Final = str.maketrans("013457", "oieast")
-_LEET_WORD: Final = re.compile(r"\b(?=\w*[a-z])(?=\w*[013457])\w{3,}\b")
+_LEET_WORD: Final = re.compile(r"\b(?=\w*[a-z])(?=\w*[013457])\w{2,}\b")
+_LONG_NAME: Final = re.compile(r"\w+(?:[-_]\w+){3,}")
 _DECODED_WORDS_MIN: Final = 2
 _REASON: Final = (
     "It tells the agent who reads it what to do ({said}). Say what is true of the project:"
@@ -47,23 +50,25 @@ def _orders(text: str) -> Iterator[str]:
     patterns = _patterns()
     yield from _disguised(text)
     for sentence in _sentences(unicodedata.normalize("NFKC", text)):
-        spoken = _QUOTED.sub(" … ", sentence)
+        unquoted = _QUOTED.sub(" … ", sentence)
+        spoken = sentence if _endorsed().search(unquoted) else unquoted
         for pattern in patterns["anywhere"]:
             if found := pattern.search(spoken):
                 yield found.group()
-        for pattern in patterns["imperative"]:
+        for pattern in patterns["denied"]:
             found = pattern.search(spoken)
             if found and not _NEGATION.search(spoken[: found.start() + 1]):
                 yield found.group()
 
 
 def _sentences(text: str) -> Iterator[str]:
+    """Take a text apart, and read each sentence in the ways in which one may be hidden as well."""
     for line in _SENTENCE_END.split(text.replace("’", "'")):
         plain = " ".join(_BULLET.sub("", line or "").replace("`", "").lower().split())
-        if plain:
-            yield plain
-        if _LEET_WORD.search(plain):
-            yield _LEET_WORD.sub(lambda match: match[0].translate(_LEET), plain)
+        leet = _LEET_WORD.sub(lambda match: match[0].translate(_LEET), plain)
+        spaced = _LONG_NAME.sub(lambda match: match[0].replace("-", " ").replace("_", " "), plain)
+        readings = (plain, leet, spaced, plain[::-1], codecs.encode(plain, "rot13"))
+        yield from dict.fromkeys(filter(None, readings))
 
 
 def _disguised(text: str) -> Iterator[str]:
@@ -101,11 +106,22 @@ def _decoded(encoded: str) -> str:
 
 
 @cache
+def _endorsed() -> re.Pattern[str]:
+    return re.compile(load_toml("instructions.toml")["quotation"]["endorsed"])
+
+
+@cache
 def _patterns() -> dict[str, list[re.Pattern[str]]]:
+    """Compile the patterns of the rules, apart by whether a denial makes them harmless."""
     data = load_toml("instructions.toml")
-    found: dict[str, list[re.Pattern[str]]] = {}
-    for group in ("imperative", "anywhere", "form"):
-        for text in (one for texts in data[group].values() for one in texts):
-            whole = re.sub(r"<<(\w+)>>", lambda match: data["parts"][match[1]], text)
-            found.setdefault(group, []).append(re.compile(whole))
+    found: dict[str, list[re.Pattern[str]]] = {"form": [*map(re.compile, data["form"]["patterns"])]}
+    for rule in data["rules"]:
+        group = found.setdefault("denied" if rule.get("unless_denied") else "anywhere", [])
+        group += (re.compile(_whole(one, data["parts"])) for one in rule["patterns"])
     return found
+
+
+def _whole(pattern: str, parts: Mapping[str, str]) -> str:
+    """Put the parts in, which may have parts themselves."""
+    whole = _PART.sub(lambda match: parts[match[1]], pattern)
+    return whole if whole == pattern else _whole(whole, parts)

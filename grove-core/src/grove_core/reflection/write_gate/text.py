@@ -23,6 +23,7 @@ _MARKS: Final = "<^"
 _TOPIC_LENGTH_MIN: Final = 3
 _TOPICS_ENOUGH: Final = 6
 _DENSITY_ENOUGH: Final = 0.5
+_PASSING_ENOUGH: Final = 2
 _LITTLE_WORDS_SHARE_MIN: Final = 0.12
 _KNOWN_SHARE_MIN: Final = 0.6
 _WORDS_TO_TELL: Final = 5
@@ -38,6 +39,8 @@ class Text(NamedTuple):
     topics: frozenset[str]
     """Words that prose about programs in general hardly uses."""
     relations: frozenset[str]
+    passing: frozenset[str]
+    """What it says that will soon be over."""
     is_english: bool
 
     @property
@@ -57,6 +60,7 @@ class Text(NamedTuple):
             "topics": min(len(self.topics) / _TOPICS_ENOUGH, 1.0),
             "density": min(len(self.topics) / (len(self.words) + 1) / _DENSITY_ENOUGH, 1.0),
             "relations": len(self.relations) / len(vocabulary().relations),
+            "passing": min(len(self.passing) / _PASSING_ENOUGH, 1.0),
         }
 
 
@@ -64,6 +68,7 @@ class _Vocabulary(NamedTuple):
     little_words: frozenset[str]
     stems: frozenset[str]
     relations: Mapping[str, re.Pattern[str]]
+    passing: re.Pattern[str]
 
 
 @cache
@@ -79,6 +84,7 @@ def vocabulary() -> _Vocabulary:
             name: re.compile(rf"\b(?:{'|'.join(texts)})\b")
             for name, texts in data["relations"].items()
         },
+        passing=re.compile(rf"\b(?:{'|'.join(data['passing']['expressions'])})\b"),
     )
 
 
@@ -101,6 +107,7 @@ def parse(summary: str, detail: str) -> Text:
         pairs=frozenset(f"{first} {second}" for first, second in pairwise([_START, *row])),
         topics=frozenset(topics),
         relations=frozenset(name for name, one in known.relations.items() if one.search(plain)),
+        passing=frozenset(known.passing.findall(plain)),
         is_english=_is_english(words, known),
     )
 
