@@ -23,6 +23,7 @@ from grove_core import (
     HostSetup,
     HostSpec,
     Registration,
+    StartSource,
     StorageError,
     ToolCall,
     ToolResult,
@@ -58,6 +59,8 @@ def parse(
         event,
         payload,
         prompt_id=text(payload, "prompt_id") or None,
+        # The client keeps the instructions of a request with no session: all is told again.
+        source=StartSource.COMPACT if text(payload, "source") == "resume" else StartSource.STARTUP,
         plan_mode=text(payload, "agent") == "plan",
         tool=tool,
         result=_result(payload) if is_over else None,
