@@ -1,12 +1,23 @@
-"""The backend through real files and processes."""
+"""The backend in both layouts: where entries lie, their statuses, and how it is offered."""
 
 import pytest
+from attrs import evolve
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
+from grove_backend_markdown import plugin
 from grove_backend_markdown.backend import MarkdownBackend
-from grove_backend_markdown.format import format_entry
+from grove_backend_markdown.format import file_header, format_entry
+from grove_backend_markdown.migrate import relocate
+from grove_backend_markdown.reader import read_entries
+from grove_backend_markdown.status import change_status
 from grove_core import (
+    Area,
+    BackendError,
     LearningStatus,
+    ProjectContext,
     ReceiptStatus,
+    StorageLayout,
 )
 
 
@@ -65,3 +76,139 @@ def test_ping_counts_and_names_problems(backend, file, make_learning):
     # Which they are is said once, by the health check of the project.
     assert health.detail == "1 learning; 1 fault"
     assert "grove maintain repair" in health.fix
+
+
+@pytest.fixture
+def spread(context):
+    return evolve(context, layout=StorageLayout.SPREAD)
+
+
+@pytest.fixture
+def folder(context):
+    return context.root / ".grove" / "learnings"
+
+
+def test_each_learning_gets_a_file_and_a_second_write_changes_nothing(
+    spread, folder, make_learning
+):
+    backend = MarkdownBackend(spread)
+    one, two = make_learning(1), make_learning(2)
+    assert backend.write(one).status is ReceiptStatus.STORED
+    receipt = backend.write(two)
+    assert receipt.location == str(folder / f"{two.id}.md")
+    assert MarkdownBackend(spread).write(evolve(one, summary="x")).status is ReceiptStatus.DUPLICATE
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
+        f"{learning.id}.md": format_entry(learning) for learning in (one, two)
+    }
+    assert not (folder.parent / "learnings.md").exists()
+    assert list(backend.iterate()) == [one, two]
+    assert backend.ping().ok
+    assert backend.ping().location == str(folder)
+
+
+def test_moving_merges_what_stands_in_both_places(context, spread, folder, make_learning):
+    """A branch has moved an entry, another one has archived it in its old place."""
+    backend = MarkdownBackend(context)
+    backend.write(make_learning(1))
+    text = (folder.parent / "learnings.md").read_text()
+    relocate(spread, dry_run=False)
+    (folder.parent / "learnings.md").write_text(text.replace("active", "archived (old)"))
+    assert MarkdownBackend(spread).get(make_learning(1).id).status is LearningStatus.ARCHIVED
+    relocate(spread, dry_run=False)
+    assert "archived (old)" in (folder / f"{make_learning(1).id}.md").read_text()
+    assert (folder.parent / "learnings.md").read_text() == file_header(Area.PROJECT)
+
+
+@pytest.mark.parametrize("fault", ["<<<<<<< HEAD\n=======\n>>>>>>> x\n", "twice"])
+def test_a_spoilt_file_is_not_moved(context, spread, folder, make_learning, fault):
+    MarkdownBackend(context).write(make_learning(1))
+    path = folder.parent / "learnings.md"
+    extra = (
+        format_entry(make_learning(1, summary="Another text, same id"))
+        if fault == "twice"
+        else fault
+    )
+    path.write_text(path.read_text() + "\n" + extra)
+    before = path.read_bytes()
+    with pytest.raises(BackendError, match="grove maintain repair"):
+        relocate(spread, dry_run=False)
+    assert path.read_bytes() == before
+    assert not folder.exists()
+
+
+OLD_ENTRY = (
+    "## cl_20250101_001\n\n**Category:** Domain\n**Summary:** Old one\n"
+    "**Scope:** Project | **Confidence:** Low | **Status:** Active\n\nText\n\n---\n"
+)
+BY_HAND = "### [cl_hand] By hand\n* **Category**: domain\n\n> a\n\n> b"
+
+
+@given(data=st.data())
+@settings(max_examples=40)
+def test_any_file_differs_in_one_line(hostile_learnings, lookalikes, data):
+    piece = (
+        hostile_learnings.map(format_entry)
+        | hostile_learnings.map(lambda learning: format_entry(learning).replace("\n", "\r\n"))
+        | st.sampled_from((*lookalikes, OLD_ENTRY, BY_HAND, "\udcff bytes", "prose"))
+    )
+    joint = data.draw(st.sampled_from(["\n", "\n\n", "\r\n"]))
+    text = joint.join(data.draw(st.lists(piece, min_size=1, max_size=7)))
+    entries = read_entries(text).entries
+    assume(entries)
+    entry = data.draw(st.sampled_from(entries))
+    status = data.draw(st.sampled_from([s for s in LearningStatus if s != entry.learning.status]))
+    try:
+        changed = change_status(text, entry.learning.id, status, "note\x0b**Status:** x | y")
+    except BackendError:
+        assert any(line.startswith("<<<<<<<") for line in text.split("\n"))
+        return
+    assert one_line_differs(text.split("\n"), changed.split("\n"), entry)
+    after = {found.learning.id: found.learning for found in read_entries(changed).entries}
+    assert after.pop(entry.learning.id).status is status
+    assert after == {other.learning.id: other.learning for other in entries if other is not entry}
+
+
+def one_line_differs(before, after, entry):
+    if entry.status_line is None:
+        return before == after[: entry.first_line] + after[entry.first_line + 1 :]
+    position = entry.status_line - 1
+    return (
+        before[:position] == after[:position]
+        and before[position + 1 :] == after[position + 1 :]
+        and before[position] != after[position]
+    )
+
+
+@pytest.fixture
+def spec():
+    (found,) = plugin.grove_memory_backends()
+    return found
+
+
+def test_backend_is_always_available(spec, context, personal_context, tmp_path):
+    assert spec.name == "markdown"
+    assert spec.paths == (".grove",)
+    detection = spec.detect(context)
+    assert detection.marker == ".grove/learnings.md"
+    assert detection.usable
+    assert spec.detect(personal_context).marker.endswith("personal-learnings.md")
+    assert list(context.root.iterdir()) == []
+
+
+def check(root):
+    (found,) = plugin.grove_health_checks()
+    return found.run(ProjectContext(root=root, cwd=root))
+
+
+def test_health_check_names_file_and_line(tmp_path, make_learning):
+    folder = tmp_path / ".grove" / "learnings"
+    folder.mkdir(parents=True)
+    entry = format_entry(make_learning())
+    (tmp_path / ".grove" / "learnings.md").write_text(f"{entry}<<<<<<< HEAD\n=======\n>>>>>>> b\n")
+    (folder / "copy.md").write_text(f"\n{entry}")
+    health = check(tmp_path)
+    assert not health.ok
+    count = entry.count("\n")
+    for line in (count + 1, count + 2, count + 3):
+        assert f"learnings.md line {line}: a conflict marker" in health.detail
+    assert "copy.md line 2: cl_20260206_000001 is in learnings.md already" in health.detail

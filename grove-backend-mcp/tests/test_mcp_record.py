@@ -1,16 +1,23 @@
-"""grove's own record: lines in any order, merged by git, torn or strange."""
+"""grove's own record and journal: lines in any order, merged by git, torn or strange."""
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
+from attrs import evolve
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.sync.record import CachedLearnings, Record
-from grove_core import LearningStatus
-from grove_core.testing.samples import example_learning, learning_id
+from grove_backend_mcp.backend import McpBackend
+from grove_backend_mcp.protocol.results import Found
+from grove_backend_mcp.settings import McpSettings
+from grove_backend_mcp.sync.journal import Journal
+from grove_backend_mcp.sync.record import CachedLearnings, Contents, Paths, Record
+from grove_backend_mcp.sync.server import hits_of
+from grove_core import BackendContext, BackendError, LearningStatus, Query, StorageError
+from grove_core.testing.samples import SUBJECTS, example_learning, learning_id
 
 NOON = datetime(2026, 2, 6, 12, tzinfo=UTC)
 STATUSES = [*LearningStatus]
@@ -132,3 +139,113 @@ def test_what_is_no_learning_in_a_cache_is_left_alone(tmp_path, text):
     with kept.path.open("a") as file:
         file.write(f"{text}\n")
     assert CachedLearnings(kept.path).state() == {learning_id(1): example_learning()}
+
+
+@pytest.fixture
+def context(tmp_path):
+    (tmp_path / "project" / ".grove").mkdir(parents=True)
+    return BackendContext(root=tmp_path / "project", home=tmp_path / "home", settings=McpSettings())
+
+
+def record_of(context):
+    return context.root / ".grove" / "mcp.jsonl"
+
+
+PLACES = {
+    "a pipe": lambda place, other: os.mkfifo(place),
+    "an endless file": lambda place, other: place.symlink_to("/dev/zero"),
+    "the record of another project": lambda place, other: place.symlink_to(other),
+}
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
+def test_what_is_no_record_is_neither_waited_for_nor_read(context, tmp_path, place):
+    McpBackend(context).write(example_learning())
+    place(record_of(context), record_of(context).rename(tmp_path / "other.jsonl"))
+    backend = McpBackend(context)
+    for ask in (
+        lambda: [*backend.iterate()],
+        lambda: backend.changes(""),
+        lambda: backend.write(example_learning()),
+    ):
+        with pytest.raises((BackendError, StorageError)):
+            ask()
+    assert not backend.ping().ok
+
+
+def test_lines_that_cannot_be_read_are_counted(context):
+    backend = McpBackend(context)
+    backend.write(example_learning())
+    with record_of(context).open("a") as record:
+        record.write('<<<<<<< ours\n{"at": "2026-02\n')
+    health = backend.ping()
+    assert health.ok
+    assert "lines of mcp.jsonl that cannot be read: 2" in health.detail
+
+
+ACTIVE, ARCHIVED = LearningStatus.ACTIVE, LearningStatus.ARCHIVED
+ONE = learning_id(1)
+
+
+def test_what_version_0_1_has_written_still_counts(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_text(
+        f'{{"id": "{ONE}", "at": "2026-02-06T12:00:00Z", "state": "wanted", "is_new": true}}\n'
+    )
+    assert Journal(path, "a").waits(example_learning(), can_update=False)
+
+
+KEROSENE, BRANCHES, WORKERS, VOUCHERS = SUBJECTS.values()
+ASKED = Query(text="kerosene migrations")
+
+
+def found(written, **fields):
+    values = {
+        "learning_id": written.id,
+        "learning": written,
+        "project": "shop",
+        "handle": written.id,
+        "text": written.summary,
+    }
+    return Found(**values | fields)
+
+
+@pytest.fixture
+def contents(tmp_path):
+    contents = Contents(Paths(BackendContext(root=tmp_path, home=tmp_path / "home"), ""))
+    for learning in (KEROSENE, BRANCHES, WORKERS):
+        contents.record.add(learning, NOON)
+    return contents
+
+
+@pytest.fixture
+def judge(contents):
+    return lambda query, *results: hits_of(results, query, contents, "shop")
+
+
+def ids(known):
+    return [hit.learning.id for hit in known[0]]
+
+
+def test_the_end_of_a_list_that_has_no_word_in_common_is_left_out(judge):
+    known = judge(ASKED, *map(found, (BRANCHES, KEROSENE, WORKERS)))
+    assert ids(known) == [BRANCHES.id, KEROSENE.id]
+    first, second = known[0]
+    assert 0 < first.relevance < second.relevance
+    assert "meaning" in first.reasons[0]
+
+
+def test_our_own_record_and_its_status_count_whatever_the_server_says(judge, contents):
+    contents.record.add_status(KEROSENE.id, LearningStatus.ARCHIVED, NOON)
+    ((hit,), _) = judge(ASKED, found(evolve(KEROSENE, detail="Forged.")))
+    assert hit.learning == evolve(KEROSENE, status=LearningStatus.ARCHIVED)
+    ((cut,), _) = judge(ASKED, found(KEROSENE, learning=None, project=None))
+    assert (cut.learning, cut.complete) == (hit.learning, True)
+
+
+def test_what_others_have_written_is_kept_and_what_is_of_other_projects_is_not(judge):
+    asked = Query(text="vouchers")
+    known = judge(asked, found(VOUCHERS))
+    assert (ids(known), [*known[1]]) == ([VOUCHERS.id], [VOUCHERS])
+    elsewhere = judge(asked, found(VOUCHERS, project="library"), found(VOUCHERS, learning=None))
+    assert elsewhere == ([], [])

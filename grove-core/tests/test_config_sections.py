@@ -1,16 +1,20 @@
-"""The file that ``grove init`` writes, and the sections of plugins."""
+"""The file that `grove init` writes, the change of one key in it, and the sections of plugins."""
 
 import re
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from attrs import evolve, field, frozen
+from hypothesis import given
+from hypothesis import strategies as st
 
-from grove_core.config.edit import render_default_config
+from grove_core.config.edit import render_default_config, with_setting
 from grove_core.config.load import Source, load_config
 from grove_core.config.plugin_section import PluginSection, section_of
 from grove_core.config.schema import Config, config_keys
+from grove_core.errors import ConfigError
 from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
 
 
@@ -224,3 +228,47 @@ def test_a_name_counts_beside_what_the_user_has_set():
     written = {**own, **project, "command": "run"}
     found, _ = read(Named, written, own, untrusted={"name"})
     assert found == Named(command="run")
+
+
+FILES = [
+    "",
+    render_default_config(),
+    "[storage] # why\n  layout = 'single' # and why\n\n[gate]\n",
+    'storage.layout = "single"\n',
+    '[other]\ntext = """\n[storage]\nlayout = "single"\n"""\n',
+]
+
+
+@pytest.mark.parametrize("text", FILES)
+def test_one_line_changes(text):
+    after = with_setting(text, "storage.layout", "spread")
+    assert tomllib.loads(after)["storage"] == {"layout": "spread"}
+    assert with_setting(after, "storage.layout", "spread") == after
+    unset = tomllib.loads(with_setting(after, "storage.layout", None))
+    assert "layout" not in unset.get("storage", {})
+    before_lines, after_lines = text.splitlines(), after.splitlines()
+    kept = sum(line in after_lines for line in before_lines)
+    assert len(before_lines) - kept <= 1
+    assert len(after_lines) - len(before_lines) <= 3
+
+
+@pytest.mark.parametrize("text", ["no toml", "storage = 1\n"])
+def test_what_is_not_understood_is_left_to_the_person(text):
+    with pytest.raises(ConfigError):
+        with_setting(text, "storage.layout", "spread")
+
+
+@given(
+    st.lists(
+        st.sampled_from(["[storage]", "[gate]", 'layout = "single"', "# layout = 1", "", "x = 1"])
+    )
+)
+def test_nothing_else_is_ever_changed(lines):
+    text = "\n".join(lines)
+    try:
+        before = tomllib.loads(text)
+        after = tomllib.loads(with_setting(text, "storage.layout", "spread"))
+    except (tomllib.TOMLDecodeError, ConfigError):
+        return
+    assert after.pop("storage") == before.pop("storage", {}) | {"layout": "spread"}
+    assert after == before

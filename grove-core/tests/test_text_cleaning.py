@@ -1,4 +1,4 @@
-"""What a reader cannot see is removed, and what scripts and emoji need is kept."""
+"""Text as it is shown and compared: cleaned, and reduced to stems."""
 
 import unicodedata
 
@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.stemmer import stem
 from grove_core.text import remove_invisible, shorten
 
 # What hides: the default-ignorable code points of Unicode, and controls that drive a terminal.
@@ -97,3 +98,24 @@ def test_shorten_keeps_the_limit_and_marks_the_cut(text, limit):
     assert len(short) <= limit
     assert short == text if len(text) <= limit else short.endswith("…")
     assert text.startswith(short.removesuffix("…"))
+
+
+# Examples of the paper (M. F. Porter, 1980), some for each step.
+EXAMPLES = """
+caresses caress, ponies poni, cats cat, feed feed, agreed agre, plastered plaster, sing sing,
+conflated conflat, hopping hop, filing file, happy happi, sky sky, relational relat,
+digitizer digit, vietnamization vietnam, hopefulness hope, electrical electr, goodness good,
+adjustable adjust, replacement replac, adoption adopt, effective effect, rate rate, cease ceas,
+controll control, generalizations gener, oscillators oscil
+"""
+PAIRS = [tuple(pair.split()) for pair in EXAMPLES.replace("\n", " ").split(", ")]
+
+
+@pytest.mark.parametrize(("word", "expected"), PAIRS)
+def test_the_examples_of_the_paper(word, expected):
+    assert stem(word) == expected
+
+
+@pytest.mark.parametrize("word", ["", "a", "is", "js", "utf8s", "naïves", "two words", "x" * 100])
+def test_what_is_no_word_of_letters_is_its_own_stem(word):
+    assert stem(word) == word

@@ -1,7 +1,8 @@
-"""How much work the reader of shell text does, and what it understands of long texts."""
+"""The reader of shell text against a real bash, and its limits."""
 
 import pytest
 from hard_texts import NESTED, REPEATED, SPECIAL, check, nested, repeated
+from random_scripts import try_scripts
 
 from grove_tickets.shell import commands
 
@@ -60,3 +61,8 @@ def test_results_are_kept_for_the_next_one_who_asks():
     assert commands(text) is first
     with pytest.raises(TypeError):
         first[0].environment["X"] = "2"
+
+
+def test_what_bash_runs_is_found(tmp_path):
+    # Thousands are tried in tests/real/tickets.
+    try_scripts(25, tmp_path)

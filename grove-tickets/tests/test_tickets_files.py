@@ -1,11 +1,15 @@
-"""Files of a repository are read with bounds, whatever someone has put there."""
+"""Files of a repository and other programs are read and asked with limits, whatever someone has put there."""
 
 import os
+import select
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from grove_tickets import backlog, beads, br, gitbug, linear, taskmaster, tissue, tk
+from grove_tickets.asking import ask
 from grove_tickets.places import (
     exists,
     find_repository,
@@ -118,3 +122,101 @@ def test_a_store_of_pipes(project, make_context):
         os.mkfifo(store / name)
     assert beads.detect(make_context()) is not None
     assert beads.current_ticket(make_context()) is None
+
+
+SYSTEM_PATH = "/usr/bin:/bin"
+ASKING = """
+import os, sys, threading
+from pathlib import Path
+from grove_tickets.asking import ask
+path, seconds, way = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+asked = (path, (), Path("/"), {"PATH": os.path.dirname(path) + ":/usr/bin:/bin"}, seconds)
+threading.Thread(target=ask, args=("asked", *asked[1:]), daemon=True).start()
+sys.stdin.readline()
+if way == "at once":
+    os._exit(0)
+"""
+
+
+def install(directory: Path, script: str, name: str = "asked") -> Path:
+    program = directory / name
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return program
+
+
+def read_ready(descriptor: int) -> bytes:
+    """Read what a pipe holds within a minute; nothing at its end."""
+    assert select.select([descriptor], [], [], 60)[0], "nothing was written, and it is still open"
+    return os.read(descriptor, 100)
+
+
+@pytest.mark.parametrize(
+    ("script", "answer"),
+    [
+        ("echo yes", "yes\n"),
+        ("echo yes; exit 1", ""),
+        ("echo yes; exec sleep 20", ""),
+        ("echo yes; sleep 20 & exit 0", ""),
+        ("exec >&-; exec sleep 20", ""),
+        ("head -c 5000000 /dev/zero", ""),
+    ],
+)
+def test_what_a_program_answers(script, answer, tmp_path):
+    install(tmp_path, script)
+    environment = {"PATH": f"{tmp_path}:{SYSTEM_PATH}"}
+    # Only where an answer comes is its time not waited for.
+    assert ask("asked", (), tmp_path, environment, 60 if answer else 0.3) == answer
+
+
+def test_a_program_without_a_limiter_is_killed_too(tmp_path):
+    install(tmp_path, "while :; do :; done")
+    assert ask("asked", (), tmp_path, {"PATH": str(tmp_path)}, 0.2) == ""
+
+
+def test_a_long_answer_is_read_whole(tmp_path):
+    install(tmp_path, "head -c 3000000 /dev/zero")
+    environment = {"PATH": f"{tmp_path}:{SYSTEM_PATH}"}
+    assert len(ask("asked", (), tmp_path, environment, 60)) == 3_000_000
+
+
+@pytest.mark.parametrize("mark", [".git", ".grove", ".beads"])
+def test_a_program_of_the_project_is_not_run(mark, tmp_path):
+    for folder in ("project/bin", "project/deep", "elsewhere"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "project" / mark).mkdir()
+    install(tmp_path / "project/bin", "echo evil")
+    path = f"{tmp_path}/project/bin:{tmp_path}/elsewhere:{SYSTEM_PATH}"
+    assert ask("asked", (), tmp_path / "project/deep", {"PATH": path}, 1) == ""
+    install(tmp_path / "elsewhere", "echo yes")
+    assert ask("asked", (), tmp_path / "project/deep", {"PATH": path}, 60) == "yes\n"
+
+
+@pytest.mark.parametrize("path", [".", "", "bin", f".:{SYSTEM_PATH}", f":{SYSTEM_PATH}"])
+def test_a_program_of_the_current_directory_is_not_run(path, tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    for directory in (tmp_path, tmp_path / "bin"):
+        install(directory, "echo yes")
+    monkeypatch.chdir(tmp_path)
+    assert ask("asked", (), tmp_path, {"PATH": path}, 1) == ""
+
+
+@pytest.mark.parametrize("cwd", ["missing", "x" * 5000, "asked"])
+def test_a_directory_that_is_none(cwd, tmp_path):
+    install(tmp_path, "echo yes")
+    assert ask("asked", (), tmp_path / cwd, {"PATH": f"{tmp_path}:{SYSTEM_PATH}"}, 1) == ""
+
+
+@pytest.mark.parametrize(("way", "seconds"), [("in order", "60"), ("at once", "1")])
+def test_nothing_outlives_the_process_that_asked(way, seconds, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    program = install(tmp_path, f"exec 3>'{pipe}'; echo started >&3; sleep 600; echo late >&3")
+    command = [sys.executable, "-c", ASKING, str(program), seconds, way]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert read_ready(reading) == b"started\n"
+        process.communicate(b"\n", timeout=60)
+    assert process.returncode == 0
+    assert read_ready(reading) == b""
+    os.close(reading)
