@@ -295,13 +295,22 @@ def change(**fields):
 
 
 FOREIGN = {
-    "committed": (commit, "it is of somebody else"),
-    "a link": (link, "it is of somebody else"),
-    "too large": (lambda _, path: os.truncate(path, 2**23 + 1), "it is too large"),
-    "of before": (lambda _, path: os.utime(path, (1, 1)), "did not go on when it was written"),
+    "committed": (commit, "no session has written it here"),
+    "a link": (link, "no session has written it here"),
+    "too large": (lambda _, path: os.truncate(path, 2**23 + 1), "or it is too large"),
+    "of before": (
+        lambda _, path: os.utime(path, (1, 1)),
+        "no session that went on in this project when",
+    ),
     "no JSON": (lambda _, path: path.write_text("{"), "this is not JSON"),
-    "no session": (change(session_id="session-9"), "it names no session of this project"),
-    "elsewhere": (change(session_id="elsewhere"), "it names no session of this project"),
+    "no session": (
+        change(session_id="session-9"),
+        "it names no session that went on in this project",
+    ),
+    "elsewhere": (
+        change(session_id="elsewhere"),
+        "it names no session that went on in this project",
+    ),
     "a path": (change(session_id="../x"), "is no session id"),
     "another type": (change(text=1), "must be text, not 1"),
     "no command": (change(command="rm"), "grove has no such command"),

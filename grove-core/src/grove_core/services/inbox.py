@@ -131,22 +131,20 @@ def _take_in(project: Project, do: Do) -> Iterator[tuple[str, str]]:
 def _read(project: Project, path: Path, *, is_committed: bool) -> tuple[Session, HandedIn]:
     """Read what a session of this project has handed in while it went on."""
     status = path.lstat()
-    if is_committed or not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-        raise StorageError("it is of somebody else")
-    if status.st_size > _MOST_BYTES:
-        raise StorageError("it is too large")
+    is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and not is_committed
+    if not is_own or status.st_size > _MOST_BYTES:
+        raise StorageError("no session has written it here, or it is too large")
     one = from_json(HandedIn, files.read_bytes(path) or b"")
     session = project.session(one.session_id)
-    if session is None or session.project_root != str(project.root):
-        raise StorageError("it names no session of this project")
-    end = session.ended_at or session.updated_at + IDLE_LIMIT
-    if not session.created_at <= datetime.fromtimestamp(status.st_mtime, UTC) <= end:
-        raise StorageError(f"session {session.id} did not go on when it was written")
-    return session, one
+    if session is not None and session.project_root == str(project.root):
+        end = session.ended_at or session.updated_at + IDLE_LIMIT
+        if session.created_at <= datetime.fromtimestamp(status.st_mtime, UTC) <= end:
+            return session, one
+    raise StorageError("it names no session that went on in this project when it was written")
 
 
 def _do_once(own: Project, session: Session, one: HandedIn, do: Do) -> None:
-    rejected: tuple[RejectedCandidate, ...] = ()
+    change: dict[str, Any] = {}
     try:
         do(own, session, one)
     except TooSoonError:
@@ -156,11 +154,6 @@ def _do_once(own: Project, session: Session, one: HandedIn, do: Do) -> None:
         whole = RejectedCandidate(
             position=0, summary=what, tags=(), stage=Stage.SCHEMA, rejection=why
         )
-        rejected = (whole,)
-
-    def change(stored: Session | None) -> Session:
-        known = stored or session
-        return evolve(known, last_rejections=rejected) if rejected else known
-
-    own.sessions.update(session.id, change)
+        change = {"last_rejections": (whole,)}
+    own.sessions.update(session.id, lambda stored: evolve(stored or session, **change))
     own.index_what_was_written()
