@@ -5,7 +5,6 @@ for an id that is not known yet, `^` before one for opening it again, and `@late
 what takes effect later.
 """
 
-import csv
 import json
 import re
 import shlex
@@ -16,11 +15,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import rows
 
 from grove_core import Confirmation, ProjectContext, TicketClose, ToolCall, ToolResult
 from grove_tickets.states import DoneSettings
 
-DATA = Path(__file__).parent / "data"
 PLUGINS = {one.name: one.load() for one in entry_points(group="grove.tickets")}
 MATCHERS = [
     matcher
@@ -32,17 +31,6 @@ CONFIRM = {matcher.system: matcher.confirm for matcher in MATCHERS}
 PROJECT = Path("/project")
 CONTEXT = ProjectContext(root=PROJECT, cwd=PROJECT, environment={"HOME": "/home/dev"})
 FAILURE = ToolResult(succeeded=False, error="Exit code 1")
-
-
-def rows(name):
-    with (DATA / f"{name}.tsv").open(encoding="utf-8", newline="") as stream:
-        table = [*csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)]
-    return [[unescaped(cell) for cell in row] for row in table[1:]]
-
-
-def unescaped(text):
-    parts = (part.replace("\\n", "\n").replace("\\e", "\x1b") for part in text.split("\\\\"))
-    return "\\".join(parts)
 
 
 COMMANDS = {row[0]: row[1] for row in rows("close-commands")}
