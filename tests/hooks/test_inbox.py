@@ -184,10 +184,13 @@ def test_no_project_is_made_for_it(world):
 
 
 def test_the_inbox_has_a_bound(beads, agent):
-    for _ in range(50):
-        assert sent(agent, "observe", "the same").code == 0
+    for number in range(50):
+        assert sent(agent, "observe", f"Note {number}").code == 0
     done = sent(agent, "observe", "one more")
     assert (done.code, "is full" in done.stderr) == (1, True)
+    judge(beads)
+    notes = [one["note"] for one in beads.session()["observations"]]
+    assert notes == [f"Note {number}" for number in range(50)]
 
 
 # --- each once ----------------------------------------------------------------------------------

@@ -66,9 +66,10 @@ def is_shut_out(project: Project, session: Session) -> bool:
 def hand_in(project: Project, session: Session, command: str, **given: Any) -> Result:  # noqa: ANN401 - fields of ``HandedIn``
     """Leave something for the next hook."""
     folder, home = project.root / INBOX, project.paths.home
-    path = folder / f"{project.now:%Y%m%d-%H%M%S-%f}-{os.urandom(4).hex()}.json"
     one = HandedIn(command=command, session_id=session.id, **given)
-    if len(handed_in(str(project.root))) >= MOST_WAITING:
+    number = len(handed_in(str(project.root)))
+    path = folder / f"{project.now:%Y%m%d-%H%M%S}-{number:02}-{os.urandom(4).hex()}.json"
+    if number >= MOST_WAITING:
         raise ReflectionError(f"{folder} is full: stop, so that a hook takes in what waits there")
     try:
         files.confined(folder, project.root)
@@ -138,7 +139,7 @@ def _read(project: Project, path: Path, *, is_committed: bool) -> tuple[Session,
     session = project.session(one.session_id)
     if session is not None and session.project_root == str(project.root):
         end = session.ended_at or session.updated_at + IDLE_LIMIT
-        if session.created_at <= datetime.fromtimestamp(status.st_mtime, UTC) <= end:
+        if session.created_at <= datetime.fromtimestamp(int(status.st_mtime), UTC) <= end:
             return session, one
     raise StorageError("it names no session that went on in this project when it was written")
 
