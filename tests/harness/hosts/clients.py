@@ -15,8 +15,6 @@ NODE = "22.23.3"
 MODEL = "fake-model"
 KEY = "dummy"
 CLIENT_INFO = {"name": "tests", "title": "Tests", "version": "1"}
-TEXT_ENDS = "experimental.text.complete"
-USUAL = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 
 
 def merged(document, additions):
@@ -50,14 +48,9 @@ class Client:
         words: What it is started with.
         resume: The word before the id of the session to go on with.
         tool: Its tool for shell commands.
-        hooks_file: Where its user's hooks stand, in the home.
-        events: The events of a session in which one command is run, in the client's own words.
-        stop: The event at which the agent is about to end.
     """
 
     resume = "--resume"
-    events = USUAL
-    stop = "Stop"
 
     @property
     def folder(self):
@@ -91,14 +84,6 @@ class Client:
     def trust_hooks(self, home, project):
         """Trust the hooks that stand there now, where that is asked of its user."""
 
-    def install_hooks(self, home, commands):
-        """Have it run a shell command at each event, for all projects of its user."""
-        hooks = {
-            event: [{"hooks": [{"type": "command", "command": command}]}]
-            for event, command in commands.items()
-        }
-        complete(home / self.hooks_file, {"hooks": hooks})
-
 
 class Codex(Client):
     """Its sandbox lets the shell write the project and TMPDIR, and not the rest of the home."""
@@ -110,8 +95,6 @@ class Codex(Client):
     words = "exec --json"
     resume = "resume"
     tool = "exec_command"
-    hooks_file = ".codex/hooks.json"
-    events = (*USUAL, "SessionEnd")
 
     def shell(self, command):
         return Call(self.tool, {"cmd": command})
@@ -132,7 +115,7 @@ class Codex(Client):
 
     def trust_hooks(self, home, project):
         state = {}
-        for path in (home / self.hooks_file, project / ".codex" / "hooks.json"):
+        for path in (home / ".codex" / "hooks.json", project / ".codex" / "hooks.json"):
             if path.exists():
                 hashes = trusted_hashes(path, json.loads(path.read_text()))
                 state |= {key: {"trusted_hash": value} for key, value in hashes.items()}
@@ -176,8 +159,6 @@ class Copilot(Client):
     file = "@github/copilot-linux-x64/copilot"
     words = "--output-format json --allow-all-tools"
     tool = "bash"
-    hooks_file = ".copilot/hooks/recorder.json"
-    events = (*USUAL, "SessionEnd")
 
     def configure(self, home, project):
         complete(home / ".copilot" / "config.json", {"trustedFolders": [str(project)]})
@@ -207,9 +188,6 @@ class OpenCode(Client):
     words = "run --format json --auto"
     resume = "--session"
     tool = "bash"
-    hooks_file = ".config/opencode/plugins/recorder.js"
-    events = ("chat.message", "tool.execute.before", "tool.execute.after", TEXT_ENDS)
-    stop = TEXT_ENDS
 
     def configure(self, home, project):
         provider = {
@@ -224,12 +202,6 @@ class OpenCode(Client):
         for file in (self.folder / "config").iterdir():
             if not (folder / file.name).exists():
                 (folder / file.name).symlink_to(file)
-
-    def install_hooks(self, home, commands):
-        path = home / self.hooks_file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        source = (HERE / "recorder_plugin.js").read_text()
-        path.write_text(source.replace("COMMANDS", json.dumps(commands)))
 
     def variables(self, url):
         switches = ("AUTOUPDATE", "MODELS_FETCH", "SHARE", "LSP_DOWNLOAD")
@@ -254,11 +226,10 @@ class Qwen(OnNode):
     file = "@qwen-code/qwen-code/cli.js"
     words = "--yolo --output-format stream-json"
     tool = "run_shell_command"
-    hooks_file = ".qwen/settings.json"
 
     def configure(self, home, project):
         defaults = {"security": {"auth": {"selectedType": "openai"}}}
-        complete(home / self.hooks_file, defaults)
+        complete(home / ".qwen" / "settings.json", defaults)
 
     def variables(self, url):
         return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY, "OPENAI_MODEL": MODEL}
@@ -271,9 +242,6 @@ class Gemini(OnNode):
     file = "@google/gemini-cli/bundle/gemini.js"
     words = "--approval-mode yolo --output-format stream-json"
     tool = "run_shell_command"
-    hooks_file = ".gemini/settings.json"
-    events = tuple("SessionStart BeforeAgent BeforeTool AfterTool AfterAgent SessionEnd".split())
-    stop = "AfterAgent"
 
     def configure(self, home, project):
         defaults = {
@@ -282,7 +250,7 @@ class Gemini(OnNode):
             "telemetry": {"enabled": False},
             "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
         }
-        complete(home / self.hooks_file, defaults)
+        complete(home / ".gemini" / "settings.json", defaults)
         trusted = {str(project): "TRUST_FOLDER"}
         complete(home / ".gemini" / "trustedFolders.json", trusted)
 

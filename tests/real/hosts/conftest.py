@@ -1,7 +1,8 @@
-"""A project, a home and a recorder for each real client."""
+"""A project and a home for each real client, and hooks that run an adapter without grove."""
 
 import json
-import shlex
+import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -9,40 +10,75 @@ from pathlib import Path
 import hosts
 import pytest
 from attrs import frozen
+from hosts.hook import spec_of
 
-RECORDER = Path(hosts.__file__).parent / "recorder.py"
+from grove_core import HostContext
 
 
 @frozen
 class Stage:
-    """Where one client is run; what its hooks were told is in `records`."""
+    """Where one client is run."""
 
-    client: hosts.clients.Client
-    project: Path
-    home: Path
-    records: Path
+    client: hosts.Client
+    folder: Path
 
-    def record(self, **answers):
-        """Have hooks record all events, and answer some."""
-        self.records.mkdir(exist_ok=True)
-        (self.records / "answers.json").write_text(json.dumps(answers))
-        words = (sys.executable, str(RECORDER), str(self.records))
-        events = self.client.events
-        self.client.install_hooks(self.home, {one: shlex.join([*words, one]) for one in events})
+    @property
+    def project(self):
+        return self.folder / "project"
 
-    def recorded(self, event):
-        """What hooks were told at an event, in order."""
-        files = sorted(self.records.glob(f"{event}-*.json"))
-        return [json.loads(file.read_text()) for file in files]
+    @property
+    def home(self):
+        return self.folder / "home"
+
+    @property
+    def calls(self):
+        return self.folder / "calls"
+
+    @property
+    def spec(self):
+        return spec_of(self.client.name)
+
+    @property
+    def context(self):
+        """How grove's adapter is asked about this client."""
+        program = str(self.folder / "bin" / "grove")
+        return HostContext(
+            root=self.project,
+            environment={"HOME": str(self.home)},
+            program=program,
+            gate_words=("",),
+        )
+
+    def install_hooks(self, **replies):
+        """Have the client run the adapter, which replies to some calls of hooks."""
+        self.calls.mkdir()
+        (self.calls / "replies.json").write_text(json.dumps(replies))
+        program = Path(self.context.program)
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {hosts.__path__[0]}/hook.py "$@"\n')
+        program.chmod(0o755)
+        for file in self.spec.setup(self.context).files:
+            before = file.path.read_text() if file.path.exists() else ""
+            file.path.parent.mkdir(parents=True, exist_ok=True)
+            file.path.write_text(file.put(before))
+
+    def called(self, event):
+        """How the adapter has read what hooks were told at an event."""
+        files = sorted(self.calls.glob(f"{event}-*"))
+        return [pickle.loads(file.read_bytes()) for file in files]
 
     def play(self, *script, **options):
-        return hosts.play(self.client, script, self.project, home=self.home, **options)
+        path = f"{Path(self.context.program).parent}{os.pathsep}{os.environ['PATH']}"
+        environment = {"PATH": path, "HOOK_FOLDER": str(self.calls)}
+        return hosts.play(
+            self.client, script, self.project, home=self.home, environment=environment, **options
+        )
 
 
 def stage_for(client, folder):
     if client.missing:
         pytest.skip(client.missing)
-    stage = Stage(client, folder / "project", folder / "home", folder / "records")
+    stage = Stage(client, folder)
     subprocess.run(["git", "init", "-q", str(stage.project)], check=True)
     stage.home.mkdir()
     client.configure(stage.home, stage.project)
