@@ -67,9 +67,9 @@ class Stage:
         files = sorted(self.calls.glob(f"{event}-*"))
         return [pickle.loads(file.read_bytes()) for file in files]
 
-    def play(self, *script, **options):
+    def play(self, *script, environment=None, **options):
         path = f"{Path(self.context.program).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {"PATH": path, "HOOK_FOLDER": str(self.calls)}
+        environment = {"PATH": path, "HOOK_FOLDER": str(self.calls), **(environment or {})}
         return hosts.play(
             self.client, script, self.project, home=self.home, environment=environment, **options
         )
