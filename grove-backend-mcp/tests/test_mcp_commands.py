@@ -11,74 +11,27 @@ from click.testing import CliRunner
 
 from grove_backend_mcp.commands import (
     map_command,
+    mapping_lines,
     probe,
     probe_command,
-    read_tool_list,
 )
 from grove_backend_mcp.mappings.choice import mapping_for
 from grove_backend_mcp.mappings.mapping import Operation, Search, ServerMapping, Write, tables_of
-from grove_backend_mcp.servers import ToolResult
+from grove_backend_mcp.mappings.recogniser import recognise
+from grove_backend_mcp.servers import ToolResult, tool_from
 from grove_backend_mcp.settings import McpSettings
-from grove_core import BackendContext, BackendError
+from grove_core import BackendContext
 
 _FOLDER = Path(__file__).parent / "data" / "mcp-tools"
 
 
-def _mapped(*arguments, given=None):
-    result = CliRunner().invoke(map_command, list(arguments), input=given)
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.output
-
-
-_TOOL = {
-    "name": "store_memory",
-    "inputSchema": {
-        "type": "object",
-        "required": ["content"],
-        "properties": {"content": {"type": "string"}},
-    },
-}
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        [_TOOL],
-        {"tools": [_TOOL]},
-        {"jsonrpc": "2.0", "id": 1, "result": {"tools": [_TOOL]}},
-        {
-            "server": "x",
-            "initialize": {"serverInfo": {"name": "x"}},
-            "tools": [_TOOL, None, {"name": 1}],
-        },
-    ],
-)
-def test_every_form_of_a_list_is_read(document):
-    tools = read_tool_list(json.dumps(document).encode())
-    assert [tool.name for tool in tools] == ["store_memory"]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ("{}", "no list of tools"),
-        ('{"result": {"tools": 1}}', "no list of tools"),
-        ('{"tools": [1, {"name": "x"}]}', "no list of tools"),
-    ],
-)
-def test_what_is_no_list_is_refused_with_words(text, words):
-    with pytest.raises(BackendError, match=words):
-        read_tool_list(text.encode())
-
-
 @pytest.mark.parametrize("file", ["cognee-mcp", "server-memory", "chroma-mcp"])
 def test_a_mapping_that_is_written_can_be_configured_as_it_is(file):
-    path = _FOLDER / f"{file}.json"
-    section = tomllib.loads(_mapped("--tools", str(path)))["backends"]["mcp"]
-    tools = read_tool_list(path.read_bytes())
+    document = json.loads((_FOLDER / f"{file}.json").read_text())
+    tools = [*map(tool_from, document["tools"])]
+    known = mapping_for(tools)
+    known = known if known.profile else recognise(tools, "")
+    section = tomllib.loads("\n".join(mapping_lines(known, tools, None)))["backends"]["mcp"]
     mapping = mapping_for(tools, settings=McpSettings(**section))
     written = {name: one for name, one in section.items() if isinstance(one, dict)}
     assert tables_of(mapping).keys() == written.keys()

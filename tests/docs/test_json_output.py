@@ -20,9 +20,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("grove_core", "grove_eval", "grove_backend_mcp", "grove_backend_postgres")
 INTERCHANGE = Path(__file__).parents[1] / "data" / "interchange"
 COLLECTION = ROOT / "docs" / "examples" / "shop-and-blog"
-SERVER_TESTS = ROOT / "grove-backend-mcp" / "tests"
-MEMORY_SERVER = SERVER_TESTS / "servers" / "fake_memory.py"
-TOOL_LISTS = SERVER_TESTS / "data" / "mcp-tools"
+MEMORY_SERVER = ROOT / "grove-backend-mcp" / "tests" / "servers" / "fake_memory.py"
 LEARNING = {
     "category": "pitfall",
     "summary": "OrderReport.rows() runs one query per order unless items are prefetched",
@@ -240,22 +238,18 @@ def printed(tmp_path_factory):
 def ask_servers(scratch, found):
     """Servers with all operations there are between them, and one in use."""
     project = Project(scratch)
-    lists = [json.loads(file.read_text()) for file in sorted(TOOL_LISTS.glob("*.json"))]
-    found["grove backends mcp map"] = [
-        project.json("backends", "mcp", "map", "--tools", "-", stdin=json.dumps(one))
-        for one in lists
-    ]
     configuration = project.grove_home / "config.toml"
     configuration.parent.mkdir(exist_ok=True)
-    found["grove backends mcp probe"] = []
-    for kind in ("graph", "columns"):
+    found["grove backends mcp map"], found["grove backends mcp probe"] = [], []
+    for kind in ("columns", "notes", "graph"):
         server = {
             "command": sys.executable,
             "args": [MEMORY_SERVER, kind, project.others / "memory.json"],
         }
         lines = [f"{name} = {json.dumps(value, default=str)}" for name, value in server.items()]
         configuration.write_text("\n".join(["[backends.mcp]", *lines]))
-        found["grove backends mcp probe"].append(project.json("backends", "mcp", "probe"))
+        for word in ("map", "probe"):
+            found[f"grove backends mcp {word}"].append(project.json("backends", "mcp", word))
     found["grove backends discover"] = [project.json("backends", "discover")]
     found["grove status"].append(project.json("status"))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from secrets import choice
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import rich_click as click  # noqa: TID253 - imported when the command is called
 from attrs import evolve
@@ -19,14 +19,13 @@ from grove_backend_mcp.mappings.choice import mapping_for
 from grove_backend_mcp.mappings.mapping import KINDS, ServerMapping, tables_of
 from grove_backend_mcp.mappings.recogniser import recognise
 from grove_backend_mcp.protocol.memory_server import MemoryServer
-from grove_backend_mcp.servers import FaultKind, ServerEntry, ServerFaultError, Tool, tool_from
+from grove_backend_mcp.servers import FaultKind, ServerEntry, ServerFaultError, Tool
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError, Category, Learning, LearningStatus, Query
 
 PROJECT: Final = "grove-probe"
 """No project's name: what a probe leaves behind is shown to no one."""
 
-_LARGEST_LIST: Final = 16 * 1024 * 1024
 _TOKEN_LENGTH: Final = 10
 _LIMIT: Final = 10
 _INDEXING_SECONDS: Final = 5.0
@@ -36,32 +35,20 @@ _MARKS: Final = {True: "ok", False: "FAILED", None: "-"}
 
 @click.command("map")
 @click.argument("name", required=False)
-@click.option(
-    "--tools",
-    "file",
-    type=click.File("rb"),
-    metavar="FILE",
-    help='A recorded answer to tools/list, in JSON; "-" for standard input.',
-)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 @click.pass_context
-def map_command(
-    ctx: click.Context, name: str | None, *, file: BinaryIO | None, as_json: bool
-) -> None:
-    """Write a mapping for the tools of the server NAME, or of a recorded list.
+def map_command(ctx: click.Context, name: str | None, *, as_json: bool) -> None:
+    """Write a mapping for the tools of the server NAME.
 
     A server that grove knows needs none. For another one it is a start, told by the names and
     schemas of its tools: read it, complete it, put it into the configuration, and try it with
     probe.
     """
-    if file is not None:
-        tools, server_name = read_tool_list(file.read(_LARGEST_LIST)), ""
-    else:
-        with _connected(*_meant(ctx, name)) as connection:
-            tools, server_name = connection.tools(), connection.server_name
+    with _connected(*_meant(ctx, name)) as connection:
+        tools, server_name = connection.tools(), connection.server_name
     mapping = mapping_for(tools, server_name)
     mapping = mapping if mapping.profile else recognise(tools, server_name)
-    lines = _mapping_lines(mapping, tools, name)
+    lines = mapping_lines(mapping, tools, name)
     document = {"profile": mapping.profile, "mapping": tables_of(mapping)}
     _print(document, lines, as_json=as_json)
 
@@ -135,26 +122,7 @@ def _connected(context: BackendContext, entry: ServerEntry) -> Iterator[Connecti
         yield connection
 
 
-def read_tool_list(data: bytes) -> Sequence[Tool]:
-    """Read a list of tools, as a server gives it or somebody has recorded it."""
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise BackendError(f"this is no JSON: {error}") from error
-    inner = document.get("result", document) if isinstance(document, dict) else document
-    entries = inner.get("tools") if isinstance(inner, dict) else inner
-    found = map(tool_from, entries if isinstance(entries, list) else ())
-    tools = [tool for tool in found if tool is not None]
-    if not tools:
-        raise BackendError(
-            'this is no list of tools: give the answer to tools/list, such as {"tools": [...]}'
-        )
-    return tools
-
-
-def _mapping_lines(
-    mapping: ServerMapping, tools: Sequence[Tool], name: str | None
-) -> Iterator[str]:
+def mapping_lines(mapping: ServerMapping, tools: Sequence[Tool], name: str | None) -> Iterator[str]:
     """Write a mapping as a part of a configuration, with what has to be known to complete it."""
     if mapping.profile:
         yield f"# {len(tools)} tools. grove knows this server ({mapping.profile}), and does what"
