@@ -7,10 +7,8 @@ from pathlib import Path
 import tomlkit
 
 from hosts.api import Call
-from hosts.codex_trust import trusted_hashes
 
-HERE = Path(__file__).resolve().parent
-FOLDER = HERE.parents[2] / ".clients"
+FOLDER = Path(__file__).resolve().parents[3] / ".clients"
 NODE = "22.23.3"
 MODEL = "fake-model"
 KEY = "dummy"
@@ -114,14 +112,12 @@ class Codex(Client):
         complete(home / ".codex" / "config.toml", defaults, tomlkit)
 
     def trust_hooks(self, home, project):
-        state = {}
-        for path in (home / ".codex" / "hooks.json", project / ".codex" / "hooks.json"):
-            if path.exists():
-                hashes = trusted_hashes(path, json.loads(path.read_text()))
-                state |= {key: {"trusted_hash": value} for key, value in hashes.items()}
         path = home / ".codex" / "config.toml"
         document = tomlkit.parse(path.read_text())
-        document.setdefault("hooks", {})["state"] = state
+        document.setdefault("hooks", {})["state"] = {
+            hook["key"]: {"trusted_hash": hook["currentHash"]}
+            for hook in self.listed_hooks(home, project)
+        }
         path.write_text(tomlkit.dumps(document))
 
     def listed_hooks(self, home, project):

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hosts import Shell
 from hosts.codex_trust import trusted_hashes
 
@@ -43,13 +42,9 @@ HOOKS = {
 }
 
 
-@pytest.mark.parametrize("trusted", [True, False])
-def test_codex_knows_a_trusted_hook_by_the_hash(codex, trusted):
+def test_codex_knows_a_hook_by_the_hash_that_tests_work_out(codex):
     path = codex.home / ".codex" / "hooks.json"
     path.write_text(json.dumps({"hooks": HOOKS}))
-    if trusted:
-        codex.client.trust_hooks(codex.home, codex.project)
     listed = codex.client.listed_hooks(codex.home, codex.project)
     hashes = {each["key"]: each["currentHash"] for each in listed}
     assert hashes == trusted_hashes(path, {"hooks": HOOKS})
-    assert {each["trustStatus"] for each in listed} == {"trusted" if trusted else "untrusted"}
