@@ -37,7 +37,7 @@ class Wanted:
 
 
 def run(*words, cwd, **variables):
-    """Runs a program to its end, and gives what it prints; a line of it is the reason if it fails."""
+    """Runs a program to its end, and gives what it prints; lines of it are the reason if it fails."""
     if shutil.which(words[0]) is None:
         raise UnavailableError(f"there is no {words[0]} on this machine")
     environment = {**os.environ, **variables}
@@ -49,8 +49,8 @@ def run(*words, cwd, **variables):
         said = (done.stdout + done.stderr).splitlines()
         lines = [line.strip() for line in said if line.strip()]
         errors = [line for line in lines if line.lower().startswith(("error", "e:", "npm error"))]
-        last = (errors or lines or ["it says nothing"])[-1]
-        raise UnavailableError(f"{Path(words[0]).name} failed: {last[:300]}")
+        reason = "; ".join(errors[:2]) or (lines or ["it says nothing"])[-1]
+        raise UnavailableError(f"{Path(words[0]).name} failed: {reason[:300]}")
     return done.stdout
 
 
@@ -62,7 +62,7 @@ def uv():
 
 def npm(folder, *words):
     """Installs packages with npm, and flags as they are given."""
-    own = ("--silent", "--no-audit", "--no-fund", "--prefix", str(folder))
+    own = ("--loglevel=error", "--no-audit", "--no-fund", "--prefix", str(folder))
     run("npm", "install", *own, *words, cwd=folder)
 
 
