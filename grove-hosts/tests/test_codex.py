@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from hosts.codex_trust import trusted_hashes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -289,12 +288,13 @@ def test_the_protocol_is_a_skill_that_is_taken_back_whole(here):
     assert (skill.is_whole, skill.take(text, ""), skill.take("mine", "")) == (True, "", "mine")
 
 
-def trust(here, file, **more):
-    """Agree to hooks as the client would write it down."""
-    keys = trusted_hashes(file, json.loads(file.read_text()))
+def trust(here, kind="user", **more):
+    """Agree to hooks as the client writes it down, by the hashes that it has listed."""
+    file = next(one.source for one in CODEX.registered(here) if one.kind == kind)
+    hashes = json.loads((DATA / "hooks-list.json").read_text())[kind]
     lines = [
-        f"[hooks.state.{json.dumps(key)}]\ntrusted_hash = {json.dumps(value)}\n"
-        for key, value in keys.items()
+        f"[hooks.state.{json.dumps(f'{file}:{key}')}]\ntrusted_hash = {json.dumps(value)}\n"
+        for key, value in hashes.items()
     ]
     lines += [f"[{name}]\n{text}\n" for name, text in more.items()]
     config = Path(here.environment["HOME"], ".codex", "config.toml")
@@ -308,12 +308,12 @@ def found(here):
 
 def test_trust_is_seen_as_the_client_sees_it(here):
     assert found(here) == []
-    file = install(here)
+    install(evolve(here, agents=("grove:reviewer", "default")))
     (untrusted,) = CODEX.check(here)
     assert untrusted.status is Status.BROKEN
-    assert "SessionEnd: not trusted" in untrusted.detail
+    assert "SubagentStop: not trusted" in untrusted.detail
     assert "/hooks" in untrusted.fix
-    trust(here, file)
+    trust(here)
     assert [status for status, _ in found(here)] == [Status.OK]
 
 
@@ -328,7 +328,7 @@ def test_trust_is_seen_as_the_client_sees_it(here):
 )
 def test_what_has_changed_since_it_was_trusted_is_named(here, change, expected):
     file = install(here)
-    trust(here, file)
+    trust(here)
     document = json.loads(file.read_text())
     change(document["hooks"])
     file.write_text(json.dumps(document))
@@ -339,19 +339,18 @@ def test_what_has_changed_since_it_was_trusted_is_named(here, change, expected):
 
 def test_what_else_keeps_hooks_from_running_is_named(here):
     file = install(here)
-    config = trust(here, file, features="hooks = false")
+    config = trust(here, features="hooks = false")
     assert [status for status, _ in found(here)] == [Status.BROKEN, Status.OK]
-    key = next(iter(trusted_hashes(file, json.loads(file.read_text()))))
-    config.write_text(f"[hooks.state.{json.dumps(key)}]\nenabled = false\n")
+    config.write_text(f'[hooks.state."{file}:session_start:0:0"]\nenabled = false\n')
     assert "SessionStart: switched off" in found(here)[0][1]
     config.write_text("not TOML")
     assert "cannot be read" in found(here)[0][1]
 
 
 def test_a_project_has_to_be_trusted_besides(here):
-    file = install(evolve(here, shared=True))
-    trust(here, file)
+    install(evolve(here, shared=True))
+    trust(here, "project")
     assert [status for status, _ in found(here)] == [Status.BROKEN, Status.OK]
     trusted = f"projects.{json.dumps(str(here.root))}"
-    trust(here, file, **{trusted: 'trust_level = "trusted"'})
+    trust(here, "project", **{trusted: 'trust_level = "trusted"'})
     assert [status for status, _ in found(here)] == [Status.OK]
