@@ -6,7 +6,7 @@ What grove would reply stands in the test, so that it shows the adapter and the 
 import pytest
 from hosts import Shell
 
-from grove_core import StartSource, Status
+from grove_core import Status
 
 WANTED = "one more thing to do"
 REPLIES = {
@@ -56,9 +56,8 @@ def test_hooks_are_called_and_answered(stage):
     again = stage.play("Hello again.", resume=run.session)
     assert (again.exit_code, again.session) == (0, run.session), again.stderr
     assert WANTED in again.requests[0].read
-    starts = [(call.source, call.session_id) for call in stage.called("SESSION_START")]
-    sources = (StartSource.STARTUP, StartSource.RESUME)
-    assert starts == [(source, run.session) for source in sources]
+    starts = [(call.source.continues, call.session_id) for call in stage.called("SESSION_START")]
+    assert starts == [(False, run.session), (True, run.session)]
 
 
 def test_codex_runs_no_hook_before_it_is_trusted(codex):
