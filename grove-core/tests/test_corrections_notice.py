@@ -16,12 +16,13 @@ def ago(days):
     return NOW - timedelta(days=days)
 
 
-def corrected(name, by=None, days=1.0, shown=2.0):
+def corrected(name, by=None, days=1.0, shown=2.0, is_own=True):
     return Correction(
         learning_id=name,
         superseded_by=by,
         corrected_at=ago(days),
         last_surfaced_before=None if shown is None else ago(shown),
+        is_own=is_own,
     )
 
 
@@ -38,6 +39,7 @@ def test_that_one_took_anothers_place_only_the_store_can_say():
     assert is_stored(said, {"cl_a": superseded, "cl_b": new})
     assert is_stored(said, {"cl_a": old, "cl_b": evolve(new, supersedes=("cl_a",))})
     assert is_stored(said, {"cl_a": old})
+    assert not is_stored(said._replace(is_own=False), {"cl_a": old})
     assert not is_stored(said, {"cl_b": new})
 
 
@@ -60,6 +62,8 @@ def test_each_learning_has_one_line_the_newest_first():
     assert "cl_c" in first
     assert "found wrong" in first
     assert "The second" in second
+    (own,) = lines(corrected("cl_a", days=2), corrected("cl_a", "cl_b", is_own=False), cl_b="New")
+    assert "found wrong" in own
 
 
 def test_stored_text_cannot_leave_its_line_or_its_quotes():

@@ -14,6 +14,7 @@ from grove_core.retrieval.ranking import (
     PRIOR_BY_CONFIDENCE,
     Found,
     Relevance,
+    in_order,
     last_verified,
     rank,
     recency,
@@ -45,6 +46,18 @@ def ranked(*hits, stats=(), recency_days=90):
 
 def names(hits):
     return [one.entry.id.removeprefix("cl_") for one in hits]
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=12))
+def test_logs_of_others_move_each_learning_by_one_place_at_most(worth):
+    items = [(number, own, known) for number, (own, known) in enumerate(worth)]
+    by_own = sorted(items, key=lambda one: (one[1], one[0]))
+    order = in_order(items, lambda one: (one[1], one[0]), lambda one: (one[2], one[0]))
+    assert sorted(order) == items
+    assert all(abs(by_own.index(one) - place) <= 1 for place, one in enumerate(order))
+    used = fared("b", 3, 3, own=fared("b"))
+    hits = [found("a"), found("b", 0.9), found("c", 0.8)]
+    assert names(ranked(*hits, stats=[fared("a", 9, own=fared("a")), used])) == ["b", "a", "c"]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from attrs import NOTHING, fields
+from attrs import NOTHING, evolve, fields
 from core_worlds import NOW, a_learning, count_all
 
 from grove_core.codec import event_to_line
@@ -271,6 +271,28 @@ def test_a_line_that_stands_in_two_files_counts_once_and_what_is_older_not_at_al
     for since, names in ((None, {"a", "b"}), (at(-1), {"a"})):
         usage = Numbers(Cache(), paths, since=since).usage()
         assert {name: one.surfaced for name, one in usage.items()} == dict.fromkeys(names, 1)
+
+
+def test_what_others_logged_counts_and_stands_apart(tmp_path):
+    own, foreign = (tmp_path / name for name in ("own.jsonl", "foreign.jsonl"))
+
+    def put(path, *events):
+        path.write_text("".join(event_to_line(event, "0.1.0") for event in events))
+
+    cache, options = Cache(), {"foreign": [str(foreign)]}
+    wrong = Corrected(ts=at(3), learning_id="a", session_id="s")
+    put(foreign, referenced(day=1), surfaced("b"), surfaced("a", "t"), wrong)
+    numbers = Numbers(cache, [str(own), str(foreign)], **options)
+    assert numbers.usage()["a"].own == LearningStats("a")
+    assert numbers.corrections(at(0)) == [("a", None, at(3), None, False)]
+    put(own, surfaced(), wrong, evolve(wrong, ts=at(4)))
+    stats = Numbers(cache, [str(own), str(foreign)], **options).usage()["a"]
+    assert (stats.surfaced, stats.referenced, stats.last_referenced) == (2, 1, at(1))
+    assert stats.own == LearningStats("a", surfaced=1, corrected=1, last_surfaced=at(0))
+    assert Numbers(cache, [str(own), str(foreign)], **options).corrections(at(0)) == [
+        ("a", None, at(3), at(0), False),
+        ("a", None, at(4), at(0), True),
+    ]
 
 
 def test_a_hit_rate_is_at_most_one_although_more_was_used_than_shown(count):

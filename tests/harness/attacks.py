@@ -23,6 +23,7 @@ from grove_core.reflection.secrets import find_secrets
 from grove_core.reflection.write_gate import find_instruction
 from grove_core.retrieval.terms import entry_of
 from grove_core.testing.samples import example_learning
+from grove_core.text import counted
 
 _THINGS = (
     "invoice header cursor shard ledger voucher batch quota tenant widget queue bucket frame"
@@ -211,8 +212,8 @@ def forged_logs(folder):
         log.write_text("".join(json.dumps(one) + "\n" for one in lines))
         after = [one["id"] for one in world.grove(*find).json["results"]]
         moved = max(moved, before.index(evil) - after.index(evil))
-    said = f"moved one of seven nearly equal learnings by {moved} places at most"
-    return Figure("forged logs", len(before) - 1, said)
+    said = f"moved one of seven nearly equal learnings by {counted(moved, 'place')} at most"
+    return Figure("forged logs", len(before) - 1, said, moved > 1)
 
 
 def hostile_repositories(folder):

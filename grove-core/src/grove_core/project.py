@@ -385,8 +385,13 @@ class Project:
         from grove_core.stats.cache import Numbers
 
         personal = os.fspath(self.paths.personal_events)
-        logs = [*map(os.fspath, event_files(self.files)), personal]
-        return Numbers(self.cache, logs, personal=personal, until=self._half_time())
+        shared = [*map(os.fspath, event_files(self.files))]
+        own = os.fspath(self.files.events_file)
+        foreign = frozenset(shared) - {own}
+        until = self._half_time()
+        return Numbers(
+            self.cache, [*shared, personal], personal=personal, foreign=foreign, until=until
+        )
 
     @cached_property
     def finder(self) -> "Finder":

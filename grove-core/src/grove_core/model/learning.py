@@ -258,6 +258,8 @@ class LearningStats(NamedTuple):
     referencing_tickets: int = 0
     useful_ratings: int = 0
     useless_ratings: int = 0
+    own: "LearningStats | None" = None
+    """What was logged on this machine, where that is not all."""
 
     @property
     def hit_rate(self) -> float | None:

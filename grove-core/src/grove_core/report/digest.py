@@ -43,7 +43,7 @@ def digest_since(project: Project, since: datetime) -> dict[str, Any]:
     ]
     corrected = [
         _item(name, records[name].summary, f"by {successor}" if successor else "")
-        for name, successor, _, _ in project.numbers.corrections(since)
+        for name, successor, *_ in project.numbers.corrections(since)
         if name in records
     ]
     stale = [

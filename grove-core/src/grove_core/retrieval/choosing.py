@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.model.learning import LearningStats
 from grove_core.retrieval import RetrievalStrategy
-from grove_core.retrieval.ranking import FLOOR, RECENCY_WEIGHT, Ranked
+from grove_core.retrieval.ranking import FLOOR, RECENCY_WEIGHT, Ranked, in_order, own_of
 from grove_core.retrieval.terms import Entry, IndexedText, file_keys, tag_keys
 from grove_core.similarity import overlap
 from grove_core.stats.lines import microseconds
@@ -90,15 +90,17 @@ def choose_without_query(
 ) -> Choice:
     """Choose what to show when nothing is known about the work: the most proven recent ones."""
 
-    def worth(one: Ranked) -> tuple[float, int]:
-        seen = stats.get(one.entry.id)
+    def worth(one: Ranked, seen: LearningStats | None) -> tuple[float, int, str]:
         proven = seen.referenced if seen is not None else 0
         # In a score recency counts for little; here, where nothing else is known, for all it is.
         fresh = one.score.recency ** (1 / RECENCY_WEIGHT)
-        return fresh * one.score.boost * (1.0 + proven), one.entry.created
+        return -fresh * one.score.boost * (1.0 + proven), -one.entry.created, one.entry.id
 
     selection = _Selection(ranked, min(limit, MOST_WITHOUT_QUERY), shown)
-    for one in sorted(ranked, key=worth, reverse=True):
+    usage = [(one, stats.get(one.entry.id)) for one in ranked]
+    for one, _ in in_order(
+        usage, lambda pair: worth(pair[0], own_of(pair[1])), lambda pair: worth(*pair)
+    ):
         selection.place(one, "")
     return selection.choice()
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from math import exp, log
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from grove_core.model.learning import LearningStats
 from grove_core.retrieval.terms import Entry, IndexedText, QueryTerms
@@ -52,6 +52,8 @@ BOOST_FLOOR: Final = 0.4
 RATING_SHOWINGS: Final = 2.0
 _SECONDS_A_DAY: Final = 86_400.0
 _DIGITS: Final = 4
+
+_T = TypeVar("_T")
 
 
 class Corpus(NamedTuple):
@@ -235,11 +237,42 @@ def rank(
     recency_days: float,
 ) -> list[Ranked]:
     """Score what was found and put the best first; ties go to the newer, then to the smaller id."""
-    ranked = [
-        Ranked(one.entry, one.text, score_of(one, stats.get(one.entry.id), now, recency_days))
-        for one in found
+
+    def scored(one: Found, fared: LearningStats | None) -> Ranked:
+        return Ranked(one.entry, one.text, score_of(one, fared, now, recency_days))
+
+    def place(one: Ranked) -> tuple[float, int, str]:
+        return -one.score.total, -one.entry.created, one.entry.id
+
+    usage = ((one, stats.get(one.entry.id)) for one in found)
+    both = [(scored(one, own_of(fared)), scored(one, fared)) for one, fared in usage]
+    return [
+        one for one, _ in in_order(both, lambda pair: place(pair[0]), lambda pair: place(pair[1]))
     ]
-    return sorted(ranked, key=lambda one: (-one.score.total, -one.entry.created, one.entry.id))
+
+
+def own_of(stats: LearningStats | None) -> LearningStats | None:
+    """Return what was logged on this machine."""
+    return stats and (stats.own or stats)
+
+
+def in_order(
+    items: Iterable[_T],
+    own: Callable[[_T], tuple[float | str, ...]],
+    known: Callable[[_T], tuple[float | str, ...]],
+) -> list[_T]:
+    """Sort by what this machine knows; logs of others move each by one place at most.
+
+    Whoever writes into a repository can write any number of events into its logs.
+    """
+    order = sorted(items, key=own)
+    place = 1
+    while place < len(order):
+        if known(order[place]) < known(order[place - 1]):
+            order[place - 1 : place + 1] = order[place], order[place - 1]
+            place += 1
+        place += 1
+    return order
 
 
 def score_of(

@@ -30,6 +30,8 @@ class Correction(NamedTuple):
     superseded_by: str | None
     corrected_at: datetime
     last_surfaced_before: datetime | None
+    is_own: bool
+    """Whether it was logged on this machine."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -58,8 +60,10 @@ def announce_corrections(project: Project, session: Session, source: StartSource
 
 def latest_of(corrections: Sequence[Correction], now: datetime) -> list[Correction]:
     """Take the last word on each learning that was shown within a week, the newest first."""
-    # A learning that was also said to be wrong counts as superseded.
-    order = sorted(corrections, key=lambda one: (bool(one.superseded_by), one.corrected_at))
+    # A learning that was also said to be wrong counts as superseded; others' logs come last.
+    order = sorted(
+        corrections, key=lambda one: (one.is_own, bool(one.superseded_by), one.corrected_at)
+    )
     newest = {one.learning_id: one for one in order if is_learning_id(one.learning_id)}
     counting = [
         one
@@ -72,10 +76,10 @@ def latest_of(corrections: Sequence[Correction], now: datetime) -> list[Correcti
 
 
 def is_stored(one: Correction, learnings: Mapping[str, Learning]) -> bool:
-    """Return whether the store itself says so: a log comes with a clone."""
+    """Return whether the store itself says so, or this machine's log: others come with a clone."""
     old, new = learnings.get(one.learning_id), learnings.get(one.superseded_by or "")
     if old is None or new is None:
-        return old is not None
+        return old is not None and one.is_own
     return old.status is LearningStatus.SUPERSEDED or old.id in new.supersedes
 
 

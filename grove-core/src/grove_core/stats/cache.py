@@ -1,7 +1,7 @@
 """What a project's event logs add up to, in its cache."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -17,9 +17,9 @@ USAGE: Final = (
     " last_restored, tickets, useful, useless"
 )
 _CORRECTIONS: Final = """
-SELECT name, successor, moment, (
-    SELECT max(surfaced) FROM use
-    WHERE use.learning = correction.learning AND surfaced <= correction.moment
+SELECT name, successor, moment, own, (
+    SELECT max(own_surfaced) FROM use
+    WHERE use.learning = correction.learning AND own_surfaced <= correction.moment
 )
 FROM correction JOIN usage USING (learning) WHERE moment >= ? ORDER BY moment, name, successor
 """
@@ -34,13 +34,14 @@ class Numbers(CachedPart):
         logs: Sequence[str],
         *,
         personal: str = "",
+        foreign: Collection[str] = (),
         since: datetime | None = None,
         until: float | None = None,
     ) -> None:
-        """Open nothing yet; in the personal log, which is the user's own, only learnings count."""
+        """Open nothing yet; in the personal log only learnings count, others wrote the foreign."""
         super().__init__(cache)
         self._logs = [log for log in logs if is_readable(log)]
-        self._personal = personal
+        self._personal, self._foreign = personal, foreign
         self._since = since
         self.until = until
         self._complete = False
@@ -51,7 +52,12 @@ class Numbers(CachedPart):
         connection = self.cache.open()
         try:
             self._complete = fold(
-                connection, self._logs, personal=self._personal, since=since, until=self.until
+                connection,
+                self._logs,
+                personal=self._personal,
+                foreign=self._foreign,
+                since=since,
+                until=self.until,
             )
         except OSError:
             self._complete = False  # a log that is there and cannot be read
@@ -67,7 +73,17 @@ class Numbers(CachedPart):
         return self._complete
 
     def usage(self, learning_ids: Iterable[str] | None = None) -> dict[str, LearningStats]:
-        """Return how learnings have fared."""
+        """Return how learnings have fared; what others wrote of them stands apart."""
+        usage = self._usage("usage", learning_ids)
+        if not self._foreign:
+            return usage
+        own = self._usage("own_usage", usage)
+        return {
+            name: stats._replace(own=own.get(name, LearningStats(name)))
+            for name, stats in usage.items()
+        }
+
+    def _usage(self, table: str, learning_ids: Iterable[str] | None) -> dict[str, LearningStats]:
         wanted: Sequence[Sequence[int]] = [()]
         if learning_ids is not None:
             wanted = list(portions([key_of(one) for one in learning_ids]))
@@ -76,7 +92,7 @@ class Numbers(CachedPart):
             found: list[Sequence[Any]] = []
             for some in wanted:
                 chosen = f" WHERE learning IN ({places(some)})" if some else ""
-                found += connection.execute(f"SELECT {USAGE} FROM usage{chosen}", some)
+                found += connection.execute(f"SELECT {USAGE} FROM {table} AS usage{chosen}", some)
             return found
 
         rows = self.ask(question)
@@ -84,13 +100,19 @@ class Numbers(CachedPart):
 
     def corrections(
         self, since: datetime
-    ) -> list[tuple[str, str | None, datetime, datetime | None]]:
+    ) -> list[tuple[str, str | None, datetime, datetime | None, bool]]:
         """Find what was corrected lately."""
         terms = (microseconds(since),)
         rows = self.ask(lambda connection: connection.execute(_CORRECTIONS, terms).fetchall())
         return [
-            (name, successor or None, instant(moment), None if shown is None else instant(shown))
-            for name, successor, moment, shown in rows
+            (
+                name,
+                successor or None,
+                instant(moment),
+                None if shown is None else instant(shown),
+                bool(own),
+            )
+            for name, successor, moment, own, shown in rows
         ]
 
 

@@ -4,7 +4,7 @@ import os
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, BinaryIO, Final, NamedTuple
 from zlib import crc32
@@ -33,13 +33,14 @@ _USES: Final = ("surfaced", "referenced", "dismissed")
 # Events about one learning each; the others are about reflections.
 _OF_LEARNINGS: Final = frozenset((*_USES, "corrected", "rated", "archived", "restored", "imported"))
 _LATEST: Final = ("surfaced", "referenced", "restored")
+_OWN_USES: Final = ("surfaced", "referenced")
 _MARKS: Final = ("corrected", "useful", "useless")
 _WRITE_GATE: Final = "write_gate"
 _NEVER: Final = 2**63  # later than any moment
 
 _FOLDED: Final = (
     *("log", "unreadable", "seen", "usage", "use", "used_for", "counter", "ticket"),
-    *("rejected", "correction"),
+    *("rejected", "correction", "own_usage"),
 )
 
 
@@ -52,7 +53,7 @@ def _either(which: str, *columns: str) -> str:
 
 
 _ADD_LEARNINGS: Final = f"""
-INSERT INTO usage (
+INSERT INTO {{}} (
     learning, name, last_surfaced, last_referenced, last_restored, corrected, useful, useless
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET {_either("max", *(f"last_{one}" for one in _LATEST))},
@@ -60,7 +61,8 @@ ON CONFLICT DO UPDATE SET {_either("max", *(f"last_{one}" for one in _LATEST))},
     useless = useless + excluded.useless
 """
 _ADD_USES: Final = f"""
-INSERT INTO use VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET {_either("min", *_USES)}
+INSERT INTO use VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+    {_either("min", *_USES, *(f"own_{one}" for one in _OWN_USES))}
 """
 _ADD_USED_FOR: Final = f"""
 INSERT INTO used_for VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET {_either("min", "moment")}
@@ -85,6 +87,14 @@ UPDATE usage SET
         FROM use WHERE use.learning = usage.learning
     ),
     tickets = (SELECT count(*) FROM used_for WHERE used_for.learning = usage.learning)
+WHERE learning = ?
+"""
+
+_OWN_TOTALS: Final = """
+UPDATE own_usage SET (surfaced, referenced) = (
+    SELECT count(own_surfaced), count(own_referenced)
+    FROM use WHERE use.learning = own_usage.learning
+)
 WHERE learning = ?
 """
 
@@ -138,10 +148,11 @@ def fold(
     paths: Sequence[str],
     *,
     personal: str = "",
+    foreign: Collection[str] = (),
     since: int | None = None,
     until: float | None = None,
 ) -> bool:
-    """Add what the logs hold by now; return whether that is all of it."""
+    """Add what the logs hold by now, some of them by others; return whether that is all of it."""
     states = {path: state for path in paths if (state := _state_of(path))}
     known = _known_logs(connection)
     if known.keys() == states.keys() and all(
@@ -159,7 +170,7 @@ def fold(
                 forget = "DELETE FROM meta WHERE name IN (?, ?, ?)"
                 connection.execute(forget, (DERIVED, MISSES, CHANGED_FROM))
                 known = {}
-            folder = _Folder(connection, personal, since, until)
+            folder = _Folder(connection, personal, foreign, since, until)
             for path, state in states.items():
                 folder.fold(known.get(path) or _Log(path), state)
             folder.finish()
@@ -203,15 +214,21 @@ class _Folder:
     """Adds logs, portion by portion."""
 
     def __init__(
-        self, connection: sqlite3.Connection, personal: str, since: int | None, until: float | None
+        self,
+        connection: sqlite3.Connection,
+        personal: str,
+        foreign: Collection[str],
+        since: int | None,
+        until: float | None,
     ) -> None:
         self._connection = connection
         self._personal = personal
+        self._foreign = foreign
         self._since = since
         self._until = until
         self._seen: set[int] = set()
         self._learnings: set[int] = set()
-        self._batch = _Batch()
+        self._batch = _Batch(is_own=True)
         self._earliest = _NEVER
         self.late = self._has_added = False
         # In a cache that is still empty, nothing can have been seen before.
@@ -222,6 +239,8 @@ class _Folder:
         """Add what a log holds beyond what is known of it."""
         if log.is_read(state):
             return
+        if self._batch.is_own is (log.path in self._foreign):
+            self._flush(is_own=not self._batch.is_own)
         log.torn = 0
         with open(log.path, "rb") as file:
             file.seek(log.offset)
@@ -238,15 +257,16 @@ class _Folder:
 
     def finish(self) -> None:
         """Write what is left, sum up what was used, and note from which day on that is."""
-        self._flush()
-        self._connection.executemany(_TOTALS, ((one,) for one in self._learnings))
+        self._flush(is_own=True)
+        for totals in (_TOTALS, _OWN_TOTALS):
+            self._connection.executemany(totals, ((one,) for one in self._learnings))
         if self._earliest < _NEVER:
             self._connection.execute(_NOTE_CHANGE, (CHANGED_FROM, self._earliest))
 
-    def _flush(self) -> None:
+    def _flush(self, *, is_own: bool) -> None:
         self._learnings |= self._batch.write(self._connection)
         self._earliest = min(self._earliest, self._batch.earliest)
-        self._batch = _Batch()
+        self._batch = _Batch(is_own=is_own)
 
     def _is_late(self) -> bool:
         until = self._until
@@ -275,7 +295,7 @@ class _Folder:
         log.offset += sum(map(len, lines))
         log.lines += len(lines)
         if batch.events >= _FLUSHED_AT:
-            self._flush()
+            self._flush(is_own=batch.is_own)
 
     def _is_new(self, event: EventLine) -> bool:
         """Return whether a line comes for the first time: merges of logs repeat some."""
@@ -314,7 +334,8 @@ class _Learning:
 class _Batch:
     """What some lines add up to, before it goes to the cache."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_own: bool) -> None:
+        self.is_own = is_own
         self.events = 0
         self.earliest = _NEVER
         self.lines: list[int] = []
@@ -324,7 +345,7 @@ class _Batch:
         self._counters: Counter[tuple[str, int]] = Counter()
         self._tickets: list[tuple[str, int | None, int | None]] = []
         self._rejected: list[tuple[int | str, ...]] = []
-        self._corrections: list[tuple[int, int, str]] = []
+        self._corrections: list[tuple[int, int, str, bool]] = []
 
     def add_use(self, line: EventLine) -> None:
         """Add that a learning was shown, used or dismissed; added again, it changes nothing."""
@@ -350,7 +371,7 @@ class _Batch:
             case "corrected", _Learning():
                 learning.marks["corrected"] += 1
                 successor = storable(fields.get("superseded_by") or "")
-                self._corrections.append((learning.key, moment, successor))
+                self._corrections.append((learning.key, moment, successor, self.is_own))
             case "rated", _Learning():
                 learning.marks["useful" if fields["useful"] else "useless"] += 1
             case "restored" | "imported", _Learning():
@@ -373,18 +394,18 @@ class _Batch:
     def write(self, connection: sqlite3.Connection) -> set[int]:
         """Add the sums to the tables; return the learnings that they are about."""
         many = connection.executemany
-        many(_ADD_LEARNINGS, (one.row() for one in self._learnings.values()))
+        for table in ("usage", "own_usage") if self.is_own else ("usage",):
+            many(_ADD_LEARNINGS.format(table), (one.row() for one in self._learnings.values()))
         many("INSERT INTO seen VALUES (?)", ((line,) for line in sorted(self.lines)))
-        many(
-            _ADD_USES,
-            ((*pair, *map(first.get, _USES)) for pair, first in sorted(self._uses.items())),
-        )
+        own = _OWN_USES if self.is_own else (None,) * len(_OWN_USES)
+        rows = sorted(self._uses.items())
+        many(_ADD_USES, ((*pair, *map(first.get, (*_USES, *own))) for pair, first in rows))
         many(_ADD_USED_FOR, ((*pair, moment) for pair, moment in self._used_for.items()))
         many(_ADD_COUNTERS, ((*key, number) for key, number in self._counters.items()))
         connection.execute(_ADD_COUNTERS, ("events", 0, self.events))
         many(_ADD_TICKETS, self._tickets)
         many(_ADD_REJECTED, self._rejected)
-        many("INSERT INTO correction VALUES (?, ?, ?)", self._corrections)
+        many("INSERT INTO correction VALUES (?, ?, ?, ?)", self._corrections)
         return {one.key for one in self._learnings.values()}
 
 

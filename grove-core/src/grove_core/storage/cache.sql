@@ -40,8 +40,16 @@ CREATE TABLE usage (
     last_surfaced INTEGER, last_referenced INTEGER, last_restored INTEGER,
     tickets INTEGER DEFAULT 0, useful INTEGER DEFAULT 0, useless INTEGER DEFAULT 0
 );
+-- The same of the events that were written on this machine.
+CREATE TABLE own_usage (
+    learning INTEGER PRIMARY KEY, name TEXT, surfaced INTEGER DEFAULT 0,
+    referenced INTEGER DEFAULT 0, dismissed INTEGER DEFAULT 0, corrected INTEGER DEFAULT 0,
+    last_surfaced INTEGER, last_referenced INTEGER, last_restored INTEGER,
+    tickets INTEGER DEFAULT 0, useful INTEGER DEFAULT 0, useless INTEGER DEFAULT 0
+);
 CREATE TABLE use (
     learning INTEGER, session INTEGER, surfaced INTEGER, referenced INTEGER, dismissed INTEGER,
+    own_surfaced INTEGER, own_referenced INTEGER,
     PRIMARY KEY (learning, session)
 ) WITHOUT ROWID;
 CREATE TABLE used_for (
@@ -55,7 +63,7 @@ CREATE TABLE rejected (
     rejected INTEGER PRIMARY KEY, moment INTEGER, session TEXT, summary TEXT, tags TEXT
 );
 CREATE INDEX rejected_by_moment ON rejected (moment);
-CREATE TABLE correction (learning INTEGER, moment INTEGER, successor TEXT);
+CREATE TABLE correction (learning INTEGER, moment INTEGER, successor TEXT, own INTEGER);
 
 -- The learnings as numbers see them, and for how many other tickets than its own one was used.
 CREATE TABLE catalogue (
