@@ -1,9 +1,6 @@
 """The harness drives the real clients, and what it knows of them is theirs."""
 
-import json
-
 from hosts import Shell
-from hosts.codex_trust import trusted_hashes
 
 
 def test_a_session_is_resumed(stage):
@@ -26,25 +23,3 @@ def test_the_sandbox_of_codex_keeps_its_shell_out_of_the_home(codex):
     run = codex.play(*(Shell(f"touch '{file}'") for file in files), "Done.")
     assert "Read-only file system" in run.requests[1].new
     assert [file.exists() for file in files] == [False, True]
-
-
-def group(matcher=None, **fields):
-    handler = {"type": "command", "command": "grove hook codex", **fields}
-    return {"matcher": matcher, "hooks": [handler]}
-
-
-HOOKS = {
-    "Stop": [group(), group("ignored", timeout=30, statusMessage="“größer” <als> 'zuvor'")],
-    "SessionEnd": [group(), group(timeout=2), group("other", timeout=10)],
-    "PreToolUse": [group("Bash|apply_patch", additionalContextLimit=4000), group("")],
-    "PostToolUse": [group("*", timeout=0), group(**{"async": True})],
-    "SessionStart": [group("startup", commandWindows="grove.exe hook codex")],
-}
-
-
-def test_codex_knows_a_hook_by_the_hash_that_tests_work_out(codex):
-    path = codex.home / ".codex" / "hooks.json"
-    path.write_text(json.dumps({"hooks": HOOKS}))
-    listed = codex.client.listed_hooks(codex.home, codex.project)
-    hashes = {each["key"]: each["currentHash"] for each in listed}
-    assert hashes == trusted_hashes(path, {"hooks": HOOKS})
