@@ -59,7 +59,7 @@ class Run:
 
 def play(
     client, script, project, *,
-    home, resume=None, prompt="Do the task.", environment=None, arguments=(), timeout=90, most=40,
+    home, resume=None, prompt="Do the task.", environment=None, arguments=(), timeout=180, most=40,
 ):  # fmt: skip
     """Run a client once, to its end or to what the test allows.
 

@@ -1,4 +1,4 @@
-"""The harness drives the real clients, and what it knows of them is theirs."""
+"""The harness drives the real clients, and ends one that does not end by itself."""
 
 from hosts import Shell
 
