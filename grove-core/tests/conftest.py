@@ -13,7 +13,14 @@ from grove_core.plugins.descriptors import (
     CommandReader,
     TicketProbe,
 )
-from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, Plugin, PluginSettings
+from grove_core.plugins.discovery import (
+    BACKEND_GROUP,
+    HOST_GROUP,
+    TICKET_GROUP,
+    Plugin,
+    PluginSettings,
+)
+from grove_core.plugins.hosts import HostSpec
 from grove_core.plugins.limits import TimeLimits
 from grove_core.plugins.manager import Plugins
 
@@ -46,6 +53,15 @@ class _Backends:
         return [one for one in self._descriptors if isinstance(one, BackendSpec)]
 
 
+class _Hosts:
+    def __init__(self, descriptors):
+        self._descriptors = descriptors
+
+    @hookimpl
+    def grove_hosts(self):
+        return [one for one in self._descriptors if isinstance(one, HostSpec)]
+
+
 @pytest.fixture
 def plugins_of(monkeypatch):
     """Real plugins of descriptors, in their order."""
@@ -53,10 +69,15 @@ def plugins_of(monkeypatch):
     def make(*descriptors, **settings):
         module = ModuleType(f"plugins_of_a_test_{len(sys.modules)}")
         module.tickets, module.backends = _Tickets(descriptors), _Backends(descriptors)
+        module.h = _Hosts(descriptors)  # named like the host of a test's session
         monkeypatch.setitem(sys.modules, module.__name__, module)
         found = [
             Plugin(group, name, f"{module.__name__}:{name}", "acme", "1.0", False)
-            for group, name in ((TICKET_GROUP, "tickets"), (BACKEND_GROUP, "backends"))
+            for group, name in (
+                (TICKET_GROUP, "tickets"),
+                (BACKEND_GROUP, "backends"),
+                (HOST_GROUP, "h"),
+            )
         ]
         named = (TicketProbe, BackendSpec)
         names = tuple(one.name for one in descriptors if isinstance(one, named))

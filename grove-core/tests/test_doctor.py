@@ -7,9 +7,10 @@ import time
 import pytest
 
 from grove_core.clock import now_utc
-from grove_core.doctor import hooks, program
-from grove_core.doctor.check import Check, Examination, Status, ok, run_checks
+from grove_core.doctor import program
+from grove_core.doctor.check import Check, Examination, run_checks
 from grove_core.doctor.secrets import secrets
+from grove_core.model.check import Status, ok
 from grove_core.project import Project
 from grove_core.services import packages
 
@@ -101,20 +102,6 @@ def test_secrets_in_logs(project, examination):
 
 
 @pytest.mark.parametrize(
-    ("condition", "words", "is_let_in"),
-    [
-        ("Bash(*bd*)", "bd", True),
-        ("Bash(*bd*)", "bd-tool close", True),
-        ("Bash(*bd*)", "tissue", False),
-        ("Bash(bd close *)", "bd", False),
-        ("Bash", "anything", True),
-    ],
-)
-def test_what_a_condition_of_a_hook_lets_in(condition, words, is_let_in):
-    assert hooks.lets_in(condition, words) is is_let_in
-
-
-@pytest.mark.parametrize(
     ("text", "mode", "why"),
     [
         ("#!/bin/sh\n", 0o755, ""),
@@ -153,6 +140,6 @@ def test_packages_are_added_by_what_grove_was_installed_with(
 
 
 def test_suggestions_come_from_the_extras_of_core():
-    assert "grove-core[markdown,tickets]" in packages.how_to_install()
+    assert "grove-core[markdown,tickets,hosts]" in packages.how_to_install()
     assert packages.install_command_named("total-recall").endswith("grove-backend-totalrecall")
     assert packages.install_command_named("acme") == ""

@@ -62,12 +62,14 @@ class Place:
         self.root = Path(folder, "project")
         self.root.mkdir()
         environment = {"HOME": str(folder), "GROVE_HOME": f"{folder}/grove", "PATH": "/bin"}
-        self.project = Project(self.root, environment, NOW, plugins=False)
+        self.project = Project(self.root, environment, NOW)
         self.local = self.root / ".claude" / "settings.local.json"  # the usual one
         self.rules = self.root / ".claude" / "rules" / "grove.md"
 
     def plan(self, *, program="/opt/größe/grove", rules=True, **wishes):
-        return plan_for(self.project, InitOptions(hooks=True, rules=rules, **wishes), program)
+        return plan_for(
+            self.project, InitOptions(hosts=("claude-code",), rules=rules, **wishes), program
+        )
 
     def connect(self, *, program="/opt/größe/grove", **wishes):
         plan = self.plan(program=program, **wishes)
@@ -76,7 +78,7 @@ class Place:
         return plan
 
     def disconnect(self, *, shared=False):
-        removal = plan_removal(self.project, shared=shared)
+        removal = plan_removal(self.project, (), shared=shared)
         removal.take_back()
         return removal
 

@@ -1,10 +1,10 @@
 """Session mode against real repositories: what counts as changed since the baseline."""
 
-import json
 import os
 import shutil
 import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -16,9 +16,11 @@ from scale import turned_up
 from grove_core.codec import session_from_json, session_to_json
 from grove_core.model.memory import Detection
 from grove_core.plugins.descriptors import BackendSpec, TicketProbe
+from grove_core.plugins.hosts import HostAbilities, HostSpec
 from grove_core.project import Project
 from grove_core.services import session_mode
 from grove_core.services.session_mode import (
+    is_work,
     measure,
     take_baseline,
     with_environment,
@@ -29,7 +31,23 @@ def found(_):
     return Detection(marker="x")
 
 
+def edited_files(path, _):
+    return Path(path).read_text().splitlines()
+
+
+HOST = HostSpec(
+    name="h",
+    title="H",
+    parse=lambda *_: None,
+    answer=lambda *_: None,
+    abilities=HostAbilities(),
+    setup=lambda _: None,
+    registered=lambda _: (),
+    events=(),
+    edited_files=edited_files,
+)
 DESCRIPTORS = (
+    HOST,
     TicketProbe(name="beads", detect=lambda _: None, paths=(".beads",)),
     TicketProbe(name="session", detect=found, per_session=True),
     BackendSpec(name="files", detect=lambda _: None, open=lambda _: None, paths=("memory/",)),
@@ -212,20 +230,15 @@ def test_a_broken_repository_holds_nobody_up_and_leaves_a_line(project):
     assert "session=s git failed or was late" in project.log()
 
 
-def edit_line(**arguments):
-    blocks = [{"type": "tool_use", "name": "Edit", "input": arguments}]
-    return json.dumps({"message": {"content": blocks}}) + "\n"
-
-
 def test_outside_git_edits_of_own_files_do_not_count(make, tmp_path):
     project = make(repository=False)
     project.begin()
     assert project.session.baseline.head is None
     assert project.measured() == 0
-    transcript = tmp_path / "t.jsonl"
+    transcript = tmp_path / "edited"
     project.begin(transcript_path=str(transcript))
     for path, lines in ((".grove/config.toml", 0), ("memory/x", 0), ("app.py", None)):
-        transcript.write_text(edit_line(file_path=str(project.root / path)))
+        transcript.write_text(str(project.root / path))
         assert project.measured() == lines
 
 
@@ -302,3 +315,25 @@ def test_any_history(make, tmp_path_factory, steps):
         len(before.get(path, set()) ^ set(files.get(path, ()))) for path in {*before, *files}
     )
     assert project.measured() == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "counts"),
+    [
+        ("{root}/app.py", True),
+        ("{root}/.groves", True),
+        ("app.py", True),
+        ("{root}/.grove/learnings.md", False),
+        ("{root}/src/../.grove/x", False),
+        ("{link}/.grove/x", False),
+        ("{root}/memory/deep/x", False),
+        ("{root}/../elsewhere.py", False),
+        ("{root}-2/app.py", False),
+    ],
+)
+def test_only_work_in_the_project_counts(tmp_path, path, counts):
+    root = tmp_path / "project"
+    root.mkdir()
+    (tmp_path / "link").symlink_to("project")
+    named = path.format(root=root, link=tmp_path / "link")
+    assert is_work(named, str(root), (".grove/", "memory/")) is counts

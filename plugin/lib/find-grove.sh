@@ -61,6 +61,6 @@ find_grove() {
     found=
 }
 
-how_to_install="To install it: uv tool install 'grove-core[markdown,tickets]' (or pipx install, or pip install, the same), then run: grove init"
+how_to_install="To install it: uv tool install 'grove-core[markdown,tickets,hosts]' (or pipx install, or pip install, the same), then run: grove init"
 
 find_grove

@@ -304,7 +304,7 @@ def test_what_is_offered(busy):
     for words, offered in (
         (("tickets", "m"), ["match"]),
         (("init", "--un"), ["--uninstall"]),
-        (("init", "--hooks", ""), ["claude-code"]),
+        (("init", "--hooks", "claude"), ["claude-code"]),
         (("list", "--category", "pit"), ["pitfall"]),
         (("hook", "p"), ["post-tool-use", "post-tool-use-failure", "pre-tool-use"]),
         (("skip", "--session-id", ""), ["monday-1", "tuesday-1"]),

@@ -113,7 +113,7 @@ def test_a_healthy_project_has_nothing_to_fix(healthy):
     assert [check for check in checks if check["status"] != "ok"] == []
     assert {check["name"] for check in checks} == {
         "installation", "program of hooks", "program of agents", "memory backends",
-        "ticket systems", "hooks registered", "registered program", "tools of ticket systems",
+        "ticket systems", "clients", "client", "hooks registered", "registered program", "tools of ticket systems",
         "hooks running", "session state", "pending reflections",
         "grove's own directory", "project",
         "git", "primary backend", "personal backend", "event log",

@@ -9,7 +9,7 @@ import pytest
 from terminal import on_terminal
 from world import listing
 
-from grove_core.hosts.claude_hooks import hook_groups, with_gates
+from grove_hosts.claude_code.hooks import hook_groups, with_gates
 
 PLUGIN = Path(__file__).parents[2] / "plugin"
 PROGRAM = str(Path(sys.executable).with_name("grove"))
@@ -164,7 +164,7 @@ def test_rules_that_are_committed_go_only_with_what_is_shared(world):
     subprocess.run(["git", "add", rules], cwd=world.project, check=True)
     out, _ = run(world, "--uninstall")
     assert rules.exists()
-    assert "is the team's: --shared takes it out" in out
+    assert "--shared takes grove out of it" in out
     run(world, "--uninstall", "--shared")
     assert not rules.exists()
 
@@ -286,12 +286,11 @@ def test_hooks_of_the_shell_are_narrowed_to_what_closes_tickets_here(
 
 def test_options_that_do_not_go_together_are_usage_errors(world):
     for words in (
-        ("--hooks", "cursor"),
+        ("--hooks", "emacs"),
         ("--shared",),
         ("--allow-grove",),
         ("--server",),
         ("--statusline",),
-        ("--uninstall", "--hooks"),
         ("--uninstall", "--rules"),
     ):
         run(world, *words, code=2)

@@ -123,7 +123,8 @@ def assert_only_a_line(world, done, *words):
     assert len(line) < 1_000
     assert line.isprintable()
     (world.grove_home / "grove.log").unlink()
-    assert list(world.grove_home.iterdir()) == []
+    # What is installed, the adapter among it, may be noted.
+    assert {path.name for path in world.grove_home.iterdir()} <= {"cache"}
 
 
 def test_input_that_is_no_payload(world):

@@ -26,8 +26,8 @@ MOST_MODULES = {
     "--version": 38,
     "hook pre-tool-use": 38,
     "hook post-tool-use": 38,
-    "hook stop": 174,
-    "status": 360,
+    "hook stop": 188,
+    "status": 384,
     "statusline": 64,
 }
 NEVER_BY_HOOKS = {"cattrs", "click", "rich", "logging", "asyncio", "importlib.metadata", "requests"}

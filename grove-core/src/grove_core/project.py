@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+OWN_VARIABLE: Final = "GROVE_SESSION_ID"
+"""Holds a session's id in the shells of an agent whose client lets grove set variables."""
 _MOST_BESIDE_OTHERS: Final = 5
 """Blocks of a reflection; a plugin's gate may have three by default, the client takes eight."""
 
@@ -257,6 +259,21 @@ class Project:
         except (CodecError, StorageError) as error:
             self.diagnostics.log("error", str(error))
             return frozenset()
+
+    @property
+    def client_session(self) -> str:
+        """The session whose agent runs this process, as the client's variables say; else empty."""
+        hosts = self.plugins.hosts()
+        names = [name for one in hosts for name in one.value.abilities.session_variables]
+        found = (self.environment.get(name) for name in (*names, OWN_VARIABLE))
+        return next(filter(None, found), "")
+
+    @property
+    def is_run_by_agent(self) -> bool:
+        """Whether an agent runs this process, as far as the client's variables tell."""
+        hosts = self.plugins.hosts()
+        marks = (name for one in hosts for name in one.value.abilities.shell_variables)
+        return bool(self.client_session) or any(name in self.environment for name in marks)
 
     def session(self, session_id: str) -> Session | None:
         """Fetch a session; state that cannot be read counts as none."""

@@ -32,6 +32,8 @@ from grove_hosts.payloads import (
     transcript_lines,
 )
 
+grove_api = 2
+
 NAME: Final = "codex"
 SET_VARIABLE: Final = "GROVE_HOOKS"
 """Set in the command of a project's hooks, which run beside the person's own."""

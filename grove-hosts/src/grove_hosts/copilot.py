@@ -39,6 +39,8 @@ from grove_hosts.payloads import (
 )
 from grove_hosts.skills import shared_skill
 
+grove_api = 2
+
 NAME: Final = "copilot"
 # Only tools of MCP servers have a hyphen in their names: `server-tool`.
 _TOOLS: Final = ("Bash", ".+-.+")

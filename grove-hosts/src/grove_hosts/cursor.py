@@ -28,6 +28,8 @@ from grove_core import (
 from grove_hosts import settings
 from grove_hosts.payloads import EVENTS, USUAL_EVENTS, get, hook_input, path, shell_call, text
 
+grove_api = 2
+
 NAME: Final = "cursor"
 _PROMPT: Final = "beforeSubmitPrompt"
 _EVENTS: Final = {

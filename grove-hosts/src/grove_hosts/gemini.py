@@ -27,6 +27,8 @@ from grove_hosts.payloads import directory, get, hook_input, shell_call, text
 from grove_hosts.settings import as_list, as_table, hooks_file, read, registered_in
 from grove_hosts.skills import shared_skill
 
+grove_api = 2
+
 NAME: Final = "gemini"
 _EVENTS: Final = {
     "SessionStart": HookEvent.SESSION_START,

@@ -51,7 +51,8 @@ def session_id_of(payload: Mapping[str, Any], *names: str) -> str:
     """Return the first of some fields that holds an id; it becomes the name of a file."""
     for name in names or ("session_id",):
         found = text(payload, name)
-        plain = found.replace("-", "").replace("_", "")
+        # Letters, digits, - and _; the zero is for ids of the latter alone.
+        plain = found.replace("-", "0").replace("_", "0")
         if plain.isascii() and plain.isalnum() and len(found) <= MOST_ID_CHARACTERS:
             return found
     raise CodecError(

@@ -6,7 +6,8 @@ The shape is shared: ``{"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "c
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -14,6 +15,8 @@ from grove_core import CodecError, HostFile, Registration, StorageError, read_by
 
 Group = Mapping[str, Any]
 Groups = Mapping[str, Sequence[Group]]
+Own = Callable[[object], Sequence[str]]
+"""From a hook to the words that it runs, nothing where it is not grove's."""
 
 _MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _COMMENT: Final = re.compile(rb"(?m)^[ \t]*//.*$")
@@ -96,7 +99,7 @@ def put(content: str, host: str, groups: Groups) -> str:
     before, document = parse(content), parse(content)
     events = document.setdefault("hooks", {})
     for event in {**events, **groups}:
-        _put_event(events, event, host, groups.get(event, ()))
+        put_event(events, event, partial(own_words, host=host), groups.get(event, ()))
     return written_like(content, before, document)
 
 
@@ -104,31 +107,30 @@ def take(content: str, host: str) -> str:
     """Take a host's hooks out of settings; a file that holds nothing else is empty then."""
     before, document = parse(content), parse(content)
     for event in before.get("hooks", {}):
-        _put_event(document["hooks"], event, host, ())
+        put_event(document["hooks"], event, partial(own_words, host=host), ())
     if before.get("hooks") and not document["hooks"]:
         del document["hooks"]
     return written_like(content, before, document) if document else ""
 
 
-def _put_event(
-    events: dict[str, list[Any]], event: str, host: str, wanted: Sequence[Group]
-) -> None:
+def put_event(events: dict[str, list[Any]], event: str, own: Own, wanted: Sequence[Group]) -> None:
+    """Put groups in the place of those that hold a hook of grove's; its other hooks stay."""
+
+    def has_own(group: object) -> bool:
+        return any(own(hook) for hook in as_list(as_table(group).get("hooks")))
+
     groups = events.get(event, [])
-    if [one for one in groups if _has_own(one, host)] == list(wanted):
+    if [one for one in groups if has_own(one)] == list(wanted):
         return
     events[event] = []
     for group in groups:
-        if not _has_own(group, host):
+        if not has_own(group):
             events[event].append(group)
-        elif others := [hook for hook in group["hooks"] if not own_words(hook, host)]:
+        elif others := [hook for hook in group["hooks"] if not own(hook)]:
             events[event].append({**group, "hooks": others})
     events[event] += wanted
     if not events[event]:
         del events[event]
-
-
-def _has_own(group: object, host: str) -> bool:
-    return any(own_words(hook, host) for hook in as_list(as_table(group).get("hooks")))
 
 
 def said(content: str) -> Any:  # noqa: ANN401 - JSON
@@ -141,17 +143,22 @@ def said(content: str) -> Any:  # noqa: ANN401 - JSON
 
 def registered_in(file: Path, kind: str, host: str) -> Iterator[Registration]:
     """Find a host's hooks in a file; one that cannot be read has none."""
+    return registered_by(file, kind, partial(own_words, host=host))
+
+
+def registered_by(file: Path, kind: str, own: Own) -> Iterator[Registration]:
+    """Find in a file the hooks of which something says the words that are run."""
     for event, groups in as_table(read(file).get("hooks")).items():
         for group in map(as_table, as_list(groups)):
-            for hook in as_list(group.get("hooks")):
-                if words := own_words(hook, host):
-                    matcher = group.get("matcher")
+            for hook in map(as_table, as_list(group.get("hooks"))):
+                if words := own(hook):
                     yield Registration(
                         source=file,
                         kind=kind,
                         event=event,
                         program=words[0],
-                        matcher=matcher if isinstance(matcher, str) else None,
+                        matcher=as_text(group.get("matcher")),
+                        condition=as_text(hook.get("if")),
                         arguments=tuple(words[1:]),
                     )
 
@@ -173,3 +180,8 @@ def as_table(value: object) -> Mapping[str, Any]:
 def as_list(value: object) -> Sequence[Any]:
     """Return a JSON list; anything else counts as an empty one."""
     return value if isinstance(value, list) else ()
+
+
+def as_text(value: object) -> str | None:
+    """Return a JSON string; anything else counts as none."""
+    return value if isinstance(value, str) else None

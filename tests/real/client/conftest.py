@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from grove_core.hosts.claude_hooks import hook_groups
 from grove_core.storage.paths import ProjectPaths
+from grove_hosts.claude_code.hooks import hook_groups
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "harness"))

@@ -14,7 +14,7 @@ from scenario import (
     stops,
 )
 
-from grove_core.hosts.claude_hooks import hook_groups
+from grove_hosts.claude_code.hooks import hook_groups
 
 
 @pytest.fixture

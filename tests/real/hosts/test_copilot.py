@@ -8,7 +8,7 @@ from hosts import COPILOT, Shell, play
 from session_server import PLUGIN
 from world import GROVE
 
-from grove_core.hosts.claude_hooks import hook_groups
+from grove_hosts.claude_code.hooks import hook_groups
 
 
 @pytest.fixture

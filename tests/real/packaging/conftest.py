@@ -137,7 +137,7 @@ def core_alone(once, uv, new_environment, wheel):
 @pytest.fixture(scope="session")
 def usual(once, uv, new_environment, wheel):
     """What the README recommends: core, markdown and tickets."""
-    names = ("grove-core", "grove-backend-markdown", "grove-tickets")
+    names = ("grove-core", "grove-backend-markdown", "grove-tickets", "grove-hosts")
     folder = once("usual", lambda folder: new_environment(folder, *map(wheel, names)))
     return Environment(folder, uv)
 

@@ -23,8 +23,8 @@ from scale import turned_up
 import grove_core
 
 ROOT = Path(__file__).parents[3]
-USUAL = ("grove-core", "grove-backend-markdown", "grove-tickets")
-CORE, WHAT = "grove-core", "'grove-core[markdown,tickets]'"
+USUAL = ("grove-core", "grove-backend-markdown", "grove-tickets", "grove-hosts")
+CORE, WHAT = "grove-core", "'grove-core[markdown,tickets,hosts]'"
 SOMEBODY = "grove-backend-of-somebody"
 VERSION = grove_core.__version__
 NEXT = re.sub(r"\d+$", lambda last: str(int(last[0]) + 1), VERSION)
@@ -48,7 +48,7 @@ UPGRADE = {
     "pip": f"pip install --upgrade {WHAT}",
 }
 ADD = {
-    "uv tool": f"uv tool install 'grove-core[markdown,tickets,mcp]' --with {SOMEBODY}",
+    "uv tool": f"uv tool install 'grove-core[markdown,tickets,hosts,mcp]' --with {SOMEBODY}",
     "pipx": f"pipx inject grove-core grove-backend-mcp {SOMEBODY}",
     "pip": f"pip install grove-backend-mcp {SOMEBODY}",
 }
@@ -57,7 +57,7 @@ FROM_WHEELS = [
     f"{name} install --no-index --find-links wheels {WHAT}" for name in ("uv tool", "pip")
 ]
 FROM_CHECKOUT = [f"{name} install --find-links dist {WHAT}" for name in ("uv tool", "pip")]
-FROM_FOLDERS = "uv tool install ./grove-core --with ./grove-backend-markdown --with ./grove-tickets"
+FROM_FOLDERS = "uv tool install ./grove-core --with ./grove-backend-markdown --with ./grove-tickets --with ./grove-hosts"
 TRY = f"uvx --from {WHAT} grove --help"
 # Each loads the script of completion, and complains of nothing.
 SHELLS = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
-PACKAGES = ("grove-core", "grove-backend-markdown", "grove-tickets")
+PACKAGES = ("grove-core", "grove-backend-markdown", "grove-tickets", "grove-hosts")
 KINDS = {"backend": "grove-backend-shelf", "ticket": "grove-tickets-shelf"}
 
 

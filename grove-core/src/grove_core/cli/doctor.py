@@ -6,6 +6,8 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
+from grove_core.cli.suggestions import host_names
+from grove_core.install.plan import find_host
 from grove_core.model.check import Status
 from grove_core.text import counted
 
@@ -19,8 +21,14 @@ _MARK_WIDTH: Final = 8
 
 @click.command("doctor")
 @click.option("-v", "--verbose", is_flag=True, help="Print what is well, too.")
+@click.option(
+    "--host",
+    metavar="CLIENT",
+    shell_complete=host_names,
+    help="Look at one client alone, and say all of it.",
+)
 @grove_command
-def command(invocation: Invocation, *, verbose: bool) -> Result:
+def command(invocation: Invocation, *, verbose: bool, host: str | None) -> Result:
     """Check everything that can silently go wrong, and say how to fix it.
 
     Looks and changes nothing. Only problems are printed, unless --verbose is given: warnings, then
@@ -29,7 +37,10 @@ def command(invocation: Invocation, *, verbose: bool) -> Result:
     """
     from grove_core.doctor import examine
 
-    checks = examine(invocation.project)
+    if host:
+        find_host(invocation.project, host)
+        verbose = True
+    checks = examine(invocation.project, host or "")
     broken = [check for check in checks if check.status is Status.BROKEN]
     warnings = sum(check.status is Status.WARNING for check in checks)
 

@@ -10,30 +10,32 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command, is_interactive
 from grove_core.cli.result import Result
+from grove_core.cli.suggestions import host_names
 from grove_core.errors import GroveError, StorageError
-from grove_core.hosts import claude_settings as client
-from grove_core.hosts.claude_code import NAME as CLAUDE_CODE
-from grove_core.hosts.claude_hooks import ALLOW_RULE
 from grove_core.install.plan import (
     FileChange,
     InitOptions,
+    context_of,
     find_program,
     plan_for,
     plan_removal,
     recorded_program,
+    registrations_of,
     running_hooks,
 )
 from grove_core.model.memory import StorageLayout
+from grove_core.plugins.hosts import DEFAULT_HOST, HostSpec
 from grove_core.project import Project
 from grove_core.services.packages import cache_around, how_to_install
+from grove_core.storage.paths import place_in
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _DONE: Final = {"create": "created", "change": "changed", "remove": "removed"}
 _PLACES: Final = {
-    "own": "by hooks in .claude/settings.local.json, which is yours alone",
-    "team": "by hooks in .claude/settings.json, which you commit for everybody who has grove",
+    "own": "by hooks in {}, which is yours alone",
+    "team": "by hooks in {}, which you commit for everybody who has grove",
     "none": "not by these: you load grove's plugin, or say grove init --hooks later",
 }
 _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
@@ -42,15 +44,17 @@ _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 @click.command("init")
 @click.option(
     "--hooks",
-    "host",
+    "hosts",
     is_flag=False,
-    flag_value=CLAUDE_CODE,
-    type=click.Choice([CLAUDE_CODE]),
-    help="Add grove's hooks to the client's settings of this project.",
+    flag_value=DEFAULT_HOST,
+    multiple=True,
+    metavar="CLIENT",
+    shell_complete=host_names,
+    help=f"Add grove's hooks to a client's settings; {DEFAULT_HOST} unless one is named.",
 )
 @click.option("--server", is_flag=True, help="Have the session's server answer the hooks.")
 @click.option("--shared", is_flag=True, help="In the settings that are committed, not in yours.")
-@click.option("--allow-grove", is_flag=True, help=f"Add the permission rule {ALLOW_RULE}, too.")
+@click.option("--allow-grove", is_flag=True, help="Let the agent run grove without asking, too.")
 @click.option("--statusline", is_flag=True, help="Show grove in the client's status line, too.")
 @click.option("--rules", is_flag=True, help="Write the gate's protocol as a rule of the project.")
 @click.option("--uninstall", is_flag=True, help="Take back what init added; learnings stay.")
@@ -61,7 +65,7 @@ _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 def command(  # noqa: PLR0913 - one for each option
     invocation: Invocation,
     *,
-    host: str | None,
+    hosts: tuple[str, ...],
     server: bool,
     shared: bool,
     allow_grove: bool,
@@ -86,22 +90,26 @@ def command(  # noqa: PLR0913 - one for each option
     client also starts grove's server with each session, by .mcp.json, and asks you about it.
     """
     with_hooks = {"--server": server, "--allow-grove": allow_grove, "--statusline": statusline}
-    alone = [name for name, given in with_hooks.items() if given and not host]
-    if uninstall and (host or rules or alone):
-        raise click.UsageError("--uninstall goes with --shared, --dry-run, --diff and --yes only")
+    alone = [name for name, given in with_hooks.items() if given and not hosts]
+    if uninstall and (rules or alone):
+        names = "--hooks, --shared, --dry-run, --diff and --yes"
+        raise click.UsageError(f"--uninstall goes with {names} only")
     if alone:
         raise click.UsageError(f"{alone[0]} goes with --hooks")
-    if shared and not (host or uninstall):
+    if shared and not (hosts or uninstall):
         raise click.UsageError("--shared goes with --hooks or --uninstall")
     project, asks = invocation.project, not (yes or dry_run) and is_interactive()
     home = project.paths.home
     if project.root == home.parent and project.files.grove_directory == home:
         raise StorageError(f"{home} is grove's own directory; run init inside a project")
     diff = diff or dry_run
+    known = [one.name for one in project.plugins.hosts()]
+    if unknown := [name for name in hosts if name not in known]:
+        raise click.UsageError(f"no client {unknown[0]}; there are {', '.join(known) or 'none'}")
     if uninstall:
-        return _uninstall(project, shared=shared, dry_run=dry_run, diff=diff, asks=asks)
+        return _uninstall(project, hosts, shared=shared, dry_run=dry_run, diff=diff, asks=asks)
     options = InitOptions(
-        hooks=host is not None,
+        hosts=tuple(dict.fromkeys(hosts)),
         server=server,
         shared=shared,
         allow=allow_grove,
@@ -118,11 +126,13 @@ def _install(
     cache = cache_around(Path(sys.prefix))
     if cache is not None:
         program = None  # what is written down must be there tomorrow
-    if options.hooks and program is None:
+    if options.hosts and program is None:
         raise StorageError(f"there is no program grove for hooks to run. {how_to_install()}")
     # All that may be refused or declined comes first: then nothing is left behind.
-    if asks and program and not (options.hooks or options.rules or running_hooks(project)):
-        options = _ask_for_hooks(project)
+    usual = project.plugins.host(DEFAULT_HOST)
+    is_given = options.hosts or options.rules
+    if asks and program and usual and not (is_given or running_hooks(project, usual.value)):
+        options = _ask_for_hooks(project, usual.value)
     plan = plan_for(project, options, program)
     if asks and (plan.own or plan.changes):
         _confirm("Set grove up like this?", [*plan.own, *plan.changes], project.root)
@@ -168,15 +178,23 @@ def _install(
 
 
 def _next_step(project: Project, options: InitOptions) -> str:
-    if options.hooks:
+    if options.hosts:
         return "start a session of the client here; grove status then shows it"
-    if client.registrations(project.root, project.environment):
+    if any(registrations_of(project, one.value) for one in project.plugins.hosts()):
         return "go on: hooks of the client run grove here already"
     return "connect your agent: grove init --hooks, or load grove's plugin"
 
 
-def _uninstall(project: Project, *, shared: bool, dry_run: bool, diff: bool, asks: bool) -> Result:
-    removal = plan_removal(project, shared=shared)
+def _uninstall(
+    project: Project,
+    hosts: Sequence[str],
+    *,
+    shared: bool,
+    dry_run: bool,
+    diff: bool,
+    asks: bool,
+) -> Result:
+    removal = plan_removal(project, hosts, shared=shared)
     if asks and removal.changes:
         _confirm("Take this back?", removal.changes, project.root)
     if not dry_run:
@@ -203,15 +221,17 @@ def _uninstall(project: Project, *, shared: bool, dry_run: bool, diff: bool, ask
     return Result(document=document, human=human, ids=[str(one.path) for one in changes])
 
 
-def _ask_for_hooks(project: Project) -> InitOptions:
-    click.echo(f"This sets grove up in {project.root}. Claude Code can run grove here:", err=True)
-    for name, meaning in _PLACES.items():
-        click.echo(f"  {name:<6} {meaning}", err=True)
+def _ask_for_hooks(project: Project, host: HostSpec) -> InitOptions:
+    click.echo(f"This sets grove up in {project.root}. {host.title} can run grove here:", err=True)
+    for (name, meaning), shared in zip(_PLACES.items(), (False, True, False), strict=True):
+        setup = host.setup(context_of(project, "", shared=shared))
+        where = place_in(project.root, setup.files[0].path)
+        click.echo(f"  {name:<6} {meaning.format(where)}", err=True)
     with _declining():
         answer = click.prompt(
-            "Hooks for Claude Code", type=click.Choice([*_PLACES]), default="own", err=True
+            f"Hooks for {host.title}", type=click.Choice([*_PLACES]), default="own", err=True
         )
-    return InitOptions(hooks=answer != "none", shared=answer == "team")
+    return InitOptions(hosts=() if answer == "none" else (host.name,), shared=answer == "team")
 
 
 def _confirm(question: str, changes: Sequence[FileChange], root: Path) -> None:

@@ -13,7 +13,6 @@ from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids
 from grove_core.errors import ReflectionError
-from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.gate import SkipDecider
 from grove_core.model.learning import Category, Criterion
 from grove_core.reflection.schema import submission_schema
@@ -118,8 +117,8 @@ def skip_command(
     if not text:
         raise click.UsageError("a skip needs a reason; say in a few words why")
     invocation, session = find_session(invocation, session_id)
-    by_client = SESSION_ID_VARIABLE in invocation.project.environment
-    usual = SkipDecider.AGENT if by_client else SkipDecider.USER
+    by_agent = invocation.project.is_run_by_agent
+    usual = SkipDecider.AGENT if by_agent else SkipDecider.USER
     decided = SkipDecider(decider) if decider else usual
     return skip(invocation.project, session, text, decided)
 

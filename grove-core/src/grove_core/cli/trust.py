@@ -58,7 +58,7 @@ def command(invocation: Invocation, *, yes: bool, revoking: bool) -> Result:
             ids=[*agreements],
         )
     state = examine_trust(project)
-    by_agent = bool(project.environment.get("CLAUDECODE"))
+    by_agent = project.is_run_by_agent
     if yes and by_agent:
         raise GroveError(
             "an agent cannot agree for its user, and --yes was given in an agent's shell; please "

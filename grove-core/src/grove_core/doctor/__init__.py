@@ -11,22 +11,25 @@ from grove_core.doctor import hooks, plugins, program, records
 from grove_core.doctor.check import Check, Examination, run_checks
 from grove_core.doctor.secrets import secrets
 from grove_core.model.check import CheckResult
-from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.plugins.discovery import BACKEND_GROUP, HOST_GROUP, TICKET_GROUP
 from grove_core.project import Project
 
+_HOST_CHECKS: Final = (
+    Check("client", hooks.abilities),
+    Check("client's settings", hooks.settings),
+    Check("hooks registered", hooks.registered),
+    Check("registered program", hooks.registered_program),
+    Check("registered twice", hooks.registered_twice),
+)
 _CHECKS: Final = (
     Check("installation", program.installation),
     Check("program of hooks", program.program_of_hooks),
     Check("program of agents", program.program_of_agents),
     Check("memory backends", partial(plugins.family, BACKEND_GROUP)),
     Check("ticket systems", partial(plugins.family, TICKET_GROUP)),
+    Check("clients", partial(plugins.family, HOST_GROUP)),
     Check("plugins", plugins.faults),
-    Check("client's settings", hooks.client_settings),
-    Check("hooks registered", hooks.registered),
-    Check("registered program", hooks.registered_program),
-    Check("registered twice", hooks.registered_twice),
-    Check("tools of ticket systems", hooks.tools_of_tickets),
-    Check("conditions of hooks", hooks.conditions),
+    *_HOST_CHECKS,
     Check("hooks running", records.hooks_running),
     Check("session state", records.session_state),
     Check("pending reflections", records.pending_reflections),
@@ -46,6 +49,6 @@ _CHECKS: Final = (
 )
 
 
-def examine(project: Project) -> Sequence[CheckResult]:
-    """Look at everything and change nothing."""
-    return list(run_checks(_CHECKS, Examination(project)))
+def examine(project: Project, host: str = "") -> Sequence[CheckResult]:
+    """Look at everything, or at one client, and change nothing."""
+    return list(run_checks(_HOST_CHECKS if host else _CHECKS, Examination(project, host)))

@@ -1,15 +1,17 @@
 """A check, what it finds, and how checks are run."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Final
 
 from attrs import evolve, frozen
 
-from grove_core.hosts.claude_settings import Registration, registrations
+from grove_core.install.plan import context_of, find_program, registrations_of
 from grove_core.model.check import CheckResult, broken
 from grove_core.model.session import Session
 from grove_core.plugins.discovery import describe_error
+from grove_core.plugins.hosts import DEFAULT_HOST, HostContext, HostSpec, Registration
 from grove_core.plugins.limits import TimeLimitError, call_limited
 from grove_core.project import Project
 from grove_core.services.cleanup import SessionFiles, survey
@@ -33,8 +35,8 @@ class _Silence(Diagnostics):
 class Examination:
     """A project under examination; what several checks need is read once."""
 
-    def __init__(self, project: Project) -> None:
-        self.project = project
+    def __init__(self, project: Project, host: str = "") -> None:
+        self.project, self._host = project, host
         self.paths, self.files = project.paths, project.files
         self.environment, self.now = project.environment, project.now
         project.diagnostics = _Silence(project.paths)
@@ -51,9 +53,50 @@ class Examination:
         return [one for one in found if one and one.project_root == str(self.project.root)]
 
     @cached_property
+    def hosts(self) -> "Sequence[HostExamination]":
+        """The clients that are told to run grove here, or did; the usual one where there is none.
+
+        The one that was asked for where one was.
+        """
+        known = [HostExamination(self.project, one.value) for one in self.project.plugins.hosts()]
+        if self._host:
+            return [one for one in known if one.spec.name == self._host]
+        ran = {one.host for one in self.here}
+        used = [one for one in known if one.registrations or one.spec.name in ran]
+        return used or [one for one in known if one.spec.name == DEFAULT_HOST]
+
+
+class HostExamination:
+    """A client under examination."""
+
+    def __init__(self, project: Project, spec: HostSpec) -> None:
+        self.spec, self._project = spec, project
+
+    def named(self, check: str) -> str:
+        """Name a check of this client."""
+        return f"{check} ({self.spec.name})" if self.argument else check
+
+    @property
+    def argument(self) -> str:
+        """What names the client to ``grove init --hooks``; empty for the usual one."""
+        return "" if self.spec.name == DEFAULT_HOST else self.spec.name
+
+    @cached_property
+    def context(self) -> HostContext:
+        """The project, as the client's adapter sees it."""
+        return context_of(self._project, find_program() or "")
+
+    @cached_property
     def registrations(self) -> Sequence[Registration]:
         """Grove's hooks in the client's settings."""
-        return registrations(self.project.root, self.project.environment)
+        return registrations_of(self._project, self.spec)
+
+    @cached_property
+    def written(self) -> Mapping[Path, str]:
+        """The files that ``grove init --hooks`` writes, with the option that it needs for it."""
+        team = self.spec.setup(evolve(self.context, shared=True)).files
+        own = self.spec.setup(self.context).files
+        return {**{one.path: "--shared" for one in team}, **{one.path: "" for one in own}}
 
 
 @frozen

@@ -26,7 +26,8 @@ from grove_core.model.gate import (
 )
 from grove_core.model.session import EventType, StopCount
 
-# The client overrides the ninth block in a row and then ends a headless run with an empty result.
+# A client that has a cap overrides the next block, and may then end a headless run with nothing.
+MOST_BLOCKS_IN_A_ROW: Final = 8
 MOST_BLOCKS: Final = 6
 CYCLE_FACTOR: Final = 2
 # A new shell at each stop must not put the reflection off for ever.

@@ -1,6 +1,7 @@
 """Answering a hook: read, act, answer, and let work go on whatever happens."""
 
 import faulthandler
+import json
 import os
 import signal
 import sys
@@ -10,13 +11,22 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
+
+from attrs import evolve
 
 from grove_core.clock import format_instant, now_utc
 from grove_core.errors import CodecError, StorageError
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
-from grove_core.hosts import claude_code
-from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
+from grove_core.plugins.hosts import (
+    DEFAULT_HOST,
+    NO_REPLY,
+    SILENCE,
+    HookAnswer,
+    HookEvent,
+    HookInput,
+    HookReply,
+)
 from grove_core.prefilter import Prefilter
 from grove_core.project import Project, WarmCache
 from grove_core.storage.diagnostics import Diagnostics
@@ -26,8 +36,13 @@ from grove_core.storage.paths import Paths, grove_home
 _SECONDS_FOR_THE_ANSWER: Final = 0.4
 _SHARE_FOR_THE_ANSWER: Final = 0.25
 # By the clock, for whatever waits: so generous that no busy machine opens the gate.
-_CLOCK_SECONDS: Final = {HookEvent.STOP: 20.0, HookEvent.PRE_TOOL_USE: 20.0}
+_LONGEST_CLOCK_SECONDS: Final = 20.0
 _USUAL_CLOCK_SECONDS: Final = 10.0
+_CLOCK_SECONDS: Final = {
+    **{event.value: _USUAL_CLOCK_SECONDS for event in HookEvent},
+    HookEvent.STOP.value: _LONGEST_CLOCK_SECONDS,
+    HookEvent.PRE_TOOL_USE.value: _LONGEST_CLOCK_SECONDS,
+}
 # Before the configuration is read; its deadline follows.
 _LONGEST_WORK_SECONDS: Final = 60.0
 
@@ -128,95 +143,104 @@ def answer(
     environment: Mapping[str, str],
     limit_for: Callable[[Callable[[], None]], TimeLimit],
     warm: WarmCache | None = None,
-) -> Answer:
-    """Work out the answer to a hook call."""
+) -> HookAnswer:
+    """Work out the answer to a hook call, which is named by its event or by the client."""
+    is_event = name in _CLOCK_SECONDS
     try:
         diagnostics = Diagnostics(Paths(grove_home(environment)))
     except StorageError as error:
-        return Answer(exit_code=CRASH_EXIT_CODE, stderr=f"grove: {error}\n")
-    try:
-        event = HookEvent(name)
-    except ValueError:
-        return _unknown(name, data, diagnostics)
+        return _failed(f"grove: {error}\n") if is_event else SILENCE
     if len(data) > STDIN_LIMIT:
         diagnostics.log("warning", "standard input of over 16 MiB was ignored", hook=name)
         return SILENCE
     known: list[HookInput] = []
-    limit = limit_for(lambda: _late(diagnostics, event, known))
+    limit = limit_for(lambda: _late(diagnostics, name, known))
     try:
         # Of millions of names JSON takes its time, too.
-        limit.start(_LONGEST_WORK_SECONDS, _CLOCK_SECONDS.get(event, _USUAL_CLOCK_SECONDS))
+        limit.start(_LONGEST_WORK_SECONDS, _CLOCK_SECONDS.get(name, _LONGEST_CLOCK_SECONDS))
         try:
-            known.append(claude_code.parse(event, data, environment))
+            return _handle(name, _load(data), environment, limit, warm, known)
         except CodecError as error:
             diagnostics.log("warning", str(error), hook=name)
             return SILENCE
-        return _handle(known[0], environment, limit, warm)
     except Exception as error:  # noqa: BLE001 - whatever it is, work must go on
         where = diagnostics.crash(error, known[0].session_id if known else "", name)
-        return Answer(
-            exit_code=CRASH_EXIT_CODE,
-            stderr=f"grove: {name} failed and work goes on; {where}\n",
-        )
+        # Some clients take any other exit code, or a word, for a denial.
+        text = f"grove: {name} failed and work goes on; {where}\n"
+        return _failed(text) if is_event else SILENCE
     finally:
         limit.cancel()
 
 
-def _unknown(name: str, data: bytes, diagnostics: Diagnostics) -> Answer:
-    # The client has many more events; only a name that it does not use itself is a mistake.
-    if claude_code.is_event(name, data):
-        return SILENCE
-    mistake = "there is no such hook event; see grove hook --help"
-    diagnostics.log("warning", mistake, hook=name)
-    return Answer(exit_code=CRASH_EXIT_CODE, stderr=f"grove: {mistake}\n")
+def _failed(text: str) -> HookAnswer:
+    return HookAnswer(exit_code=CRASH_EXIT_CODE, stderr=text)
+
+
+def _load(data: bytes) -> Mapping[str, Any]:
+    try:
+        payload = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise CodecError(f"standard input is not JSON: {error}") from error
+    if not isinstance(payload, dict):
+        raise CodecError("standard input is JSON but not an object")
+    return payload
 
 
 def _handle(
-    call: HookInput,
+    name: str,
+    payload: Mapping[str, Any],
     environment: Mapping[str, str],
     limit: TimeLimit,
     warm: WarmCache | None,
-) -> Answer:
-    if call.event is HookEvent.SESSION_END:
-        return SILENCE  # whoever looks next sees that it has ended
-    clock = _CLOCK_SECONDS.get(call.event, _USUAL_CLOCK_SECONDS)
+    known: list[HookInput],
+) -> HookAnswer:
+    clock = _CLOCK_SECONDS.get(name, _LONGEST_CLOCK_SECONDS)
     started, work_started = time.monotonic(), time.thread_time()
     limit.start(_LONGEST_WORK_SECONDS, clock)
-    project = _project(call, environment, warm)
+    project = Project(_directory(payload), environment, now_utc(), warm=warm)
     work = project.config.hooks.deadline_ms / 1000
     limit.start(work, started + clock - time.monotonic())
     for_the_answer = min(_SECONDS_FOR_THE_ANSWER, work * _SHARE_FOR_THE_ANSWER)
     project.deadline = started + clock - for_the_answer
     project.work_deadline = work_started + work - for_the_answer
     project.work_started = work_started if warm else 0.0
-    if os.path.isdir(project.paths.pauses) and (paused := _pause(project, call)):  # noqa: PTH112 - never raises
-        return paused
-    module = _MODULES.get(call.event) or call.event.value.replace("-", "_")
-    answer: Answer = import_module(f"grove_core.hooks.{module}").handle(project, call)
-    return answer
+    host = project.plugins.host(DEFAULT_HOST if name in _CLOCK_SECONDS else name)
+    if host is None:
+        return _unknown(name, payload, project)
+    event = name if name in _CLOCK_SECONDS else ""
+    call = host.value.parse(event, payload, environment)
+    if call is None or call.event is HookEvent.SESSION_END:
+        return SILENCE  # whoever looks next sees that a session has ended
+    known.append(call := evolve(call, host=host.name))
+    reply = _reply(_project_of(call, project), call)
+    return host.value.answer(call, reply)
 
 
-def _pause(project: Project, call: HookInput) -> Answer | None:
-    """Answer while a person has grove pause: nothing, but for a line where a session starts."""
-    from grove_core.storage.pause import Pauses
-
-    pauses = Pauses(project.paths.pauses, project.files.key)
-    until = pauses.until(call.session_id, project.now)
-    if until is None:
-        return None
-    if call.event is not HookEvent.SESSION_START:
+def _unknown(name: str, payload: Mapping[str, Any], project: Project) -> HookAnswer:
+    # A client has many more events; only a name that it does not use itself is a mistake.
+    event = payload.get("hook_event_name")
+    if isinstance(event, str) and name.replace("-", "") == event.lower():
         return SILENCE
-    text = f"grove is paused here until {format_instant(until)}; grove resume ends that."
-    return claude_code.context_answer(call.event, text)
+    mistake = f"there is no hook event and no client {name}; see grove hook --help"
+    if name in _CLOCK_SECONDS:
+        mistake = f"no adapter for {DEFAULT_HOST} is installed; see grove doctor"
+    project.diagnostics.log("error", mistake, hook=name)
+    return HookAnswer(stderr=f"grove: {mistake}\n")
 
 
-def _project(call: HookInput, environment: Mapping[str, str], warm: WarmCache | None) -> Project:
-    """Open the project the session belongs to, wherever the agent has gone since."""
+def _directory(payload: Mapping[str, Any]) -> Path:
+    """Return where the agent is."""
+    cwd = payload.get("cwd")
+    if isinstance(cwd, str) and cwd.startswith("/") and "\0" not in cwd:
+        return Path(cwd)
     try:
-        start = Path(call.cwd) if call.cwd else Path.cwd()
+        return Path.cwd()
     except OSError:  # it is gone by now
-        start = Path(os.environ.get("PWD") or "/")
-    project = Project(start, environment, now_utc(), warm=warm)
+        return Path(os.environ.get("PWD") or "/")
+
+
+def _project_of(call: HookInput, project: Project) -> Project:
+    """Return the project the session belongs to, wherever the agent has gone since."""
     if call.event is HookEvent.SESSION_START and not call.source.continues:
         return project
     session = project.session(call.session_id)
@@ -225,12 +249,34 @@ def _project(call: HookInput, environment: Mapping[str, str], warm: WarmCache | 
     return project.elsewhere(Path(session.project_root))
 
 
-def _late(diagnostics: Diagnostics, event: HookEvent, known: Sequence[HookInput]) -> None:
+def _reply(project: Project, call: HookInput) -> HookReply:
+    if os.path.isdir(project.paths.pauses) and (paused := _pause(project, call)):  # noqa: PTH112 - never raises
+        return paused
+    module = _MODULES.get(call.event) or call.event.value.replace("-", "_")
+    reply: HookReply = import_module(f"grove_core.hooks.{module}").handle(project, call)
+    return reply
+
+
+def _pause(project: Project, call: HookInput) -> HookReply | None:
+    """Answer while a person has grove pause: nothing, but for a line where a session starts."""
+    from grove_core.storage.pause import Pauses
+
+    pauses = Pauses(project.paths.pauses, project.files.key)
+    until = pauses.until(call.session_id, project.now)
+    if until is None:
+        return None
+    if call.event is not HookEvent.SESSION_START:
+        return NO_REPLY
+    text = f"grove is paused here until {format_instant(until)}; grove resume ends that."
+    return HookReply(context=text)
+
+
+def _late(diagnostics: Diagnostics, name: str, known: Sequence[HookInput]) -> None:
     diagnostics.log(
         "error",
         "the hook passed its deadline and was ended; work goes on",
         session=known[0].session_id if known else "",
-        hook=event.value,
+        hook=name,
     )
-    if known and event is HookEvent.STOP:
+    if known and known[0].event is HookEvent.STOP:
         Prefilter(diagnostics.paths.cache).note_cut_off(known[0].session_id)

@@ -7,17 +7,32 @@ import os
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 
 HELP = """\
-Usage: grove hook EVENT < payload.json
+Usage: grove hook EVENT|CLIENT < payload.json
 
 Answer a hook of the coding agent. Run by the agent, not by people.
 
 Events: session-start, user-prompt-submit, pre-tool-use, post-tool-use,
 post-tool-use-failure, task-completed, stop, subagent-stop, session-end.
 
+Clients whose payload names the event: see grove doctor --host.
+
 Exit codes: 0 go on, 2 the agent is stopped (the reason is on stderr),
 3 grove failed, and work goes on.
 """
 FLAG_OPEN = b"1"
+_EVENTS = frozenset(
+    (
+        "session-start",
+        "user-prompt-submit",
+        "pre-tool-use",
+        "post-tool-use",
+        "post-tool-use-failure",
+        "task-completed",
+        "stop",
+        "subagent-stop",
+        "session-end",
+    )
+)
 _FLAGS = (b"0", FLAG_OPEN)
 _READ_SIZE = 1024 * 1024
 _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -46,24 +61,29 @@ _BLANKS = b" \t\r\n"
 
 def run(arguments: list[str]) -> int:
     """Run ``grove hook``."""
-    event = arguments[0] if arguments else ""
-    if event in ("-h", "--help"):
+    name = arguments[0] if arguments else ""
+    if name in ("-h", "--help"):
         return say(HELP)
-    if not event and os.isatty(0):
+    if not name and os.isatty(0):
         os.write(2, HELP.encode())  # a person, who would wait for ever
         return 0
     data = read_stdin()
-    if os.environ.get("GROVE_NO_HOOKS") == "1":
-        return 0  # a session of the client that grove itself has started
-    if _is_of_another_client(data):
+    is_event = name in _EVENTS
+    # A session of the client that grove itself has started, or another client's.
+    is_strange = os.environ.get("GROVE_NO_HOOKS") == "1" or (
+        is_event and _is_of_another_client(data)
+    )
+    if is_strange:
         return 0
     # For a disk that never answers: by default, the alarm ends the process.
     _signal.setitimer(_signal.ITIMER_REAL, _LONGEST_SECONDS)
     try:
-        return _answer(event, data)
+        return _answer(name, data) if is_event else _act(name, _event_in(data), data)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - work must go on
+        if not is_event:
+            return 0  # some clients take anything else for a denial
         # Not even the full way could be begun, so there is no log to write to.
-        _complain(f"{event} failed and work goes on: {type(error).__name__}: {error}")
+        _complain(f"{name} failed and work goes on: {type(error).__name__}: {error}")
         return CRASH_EXIT_CODE
     finally:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
@@ -73,7 +93,7 @@ def _answer(event: str, data: bytes) -> int:
     """Answer, but leave a stop to the session's server where that has answered it."""
     session_id = session_id_in(data).decode("ascii")
     if event != "stop" or _PLUGIN not in os.environ or not session_id:
-        return _act(event, data)
+        return _act(event, event, data)
     from grove_core.hooks import stops
 
     _signal.setitimer(_signal.ITIMER_REAL, stops.WAIT_FOR_LOCK_SECONDS + _LONGEST_SECONDS)
@@ -81,12 +101,18 @@ def _answer(event: str, data: bytes) -> int:
     _signal.setitimer(_signal.ITIMER_REAL, _LONGEST_SECONDS)
     if turn.is_answered:
         return 0
-    code = _act(event, data)
+    code = _act(event, event, data)
     turn.end(answered=code != CRASH_EXIT_CODE)
     return code
 
 
-def _act(event: str, data: bytes) -> int:
+def _event_in(data: bytes) -> str:
+    """Name the event of a client that calls it almost as grove does, such as ``PreToolUse``."""
+    name = (_text(data, b'"hook_event_name"', 0) or b"").decode("ascii", "replace")
+    return "".join(f"-{one.lower()}" if one.isupper() else one for one in name).lstrip("-")
+
+
+def _act(name: str, event: str, data: bytes) -> int:
     if has_nothing_to_do(event, data):
         return 0
     _signal.setitimer(_signal.ITIMER_REAL, 0)
@@ -95,7 +121,7 @@ def _act(event: str, data: bytes) -> int:
     gc.disable()  # a tenth of the time of a process that ends at once
     from grove_core.hooks.dispatch import run_hook
 
-    return run_hook(event, data)
+    return run_hook(name, data)
 
 
 def has_nothing_to_do(event: str, data: bytes) -> bool:
@@ -188,6 +214,11 @@ def _may_close(data: bytes) -> bool:
         else:
             return True
     return False
+
+
+def touches_file(tool: object) -> bool:
+    """Return whether a tool is one that touches a file."""
+    return isinstance(tool, str) and tool.encode("utf-8", "replace") in _FILE_TOOLS
 
 
 def _may_be_noted(data: bytes) -> bool:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from attrs import evolve
 
 from grove_core import git
-from grove_core.hosts import claude_code
-from grove_core.hosts.contract import Answer, HookInput, StartSource
 from grove_core.injection import NOTHING, VIA_START, Injection
 from grove_core.model.gate import GateEvent, TicketDetected
 from grove_core.model.session import EventType, Session
+from grove_core.plugins.hosts import CONTEXT_LIMIT, NO_REPLY, HookInput, HookReply, StartSource
 from grove_core.services.closes import watched_words
 from grove_core.services.corrections import announce_corrections
 from grove_core.services.decay import decay_daily
@@ -43,7 +42,7 @@ _MOST_NOTICES: Final = 5
 _SHARE_FOR_GIT: Final = 0.08
 
 
-def handle(project: "Project", call: HookInput) -> Answer:
+def handle(project: "Project", call: HookInput) -> HookReply:
     """Begin a session, or take one up again."""
     for problem in project.loaded_config.problems:
         project.diagnostics.log("warning", f"configuration: {problem}", session=call.session_id)
@@ -53,13 +52,20 @@ def handle(project: "Project", call: HookInput) -> Answer:
     session = _open(project, call)
     OpenSessions(project).add(session.id)
     _export_id(call.environment_file, session.id)
+    host = project.plugins.host(call.host)
+    if host is not None and not host.value.abilities.context_with_start:
+        return NO_REPLY  # the first prompt brings it
+    return introduce(project, session, call.source)
+
+
+def introduce(project: "Project", session: Session, source: StartSource) -> HookReply:
+    """Say what a session should know from its start."""
     notices = _notices(project, session)
-    source = call.source
     corrections = _safely(
         project, session, "corrections", lambda: announce_corrections(project, session, source)
     )
     notices = "\n\n".join(part for part in (notices, corrections) if part)
-    left = claude_code.CONTEXT_LIMIT - len(notices)
+    left = CONTEXT_LIMIT - len(notices)
     shown = _show(project, session, source, left)
     # After what is shown, which is no longer stale.
     _safely(project, session, "decay", lambda: decay_daily(project))
@@ -68,7 +74,7 @@ def handle(project: "Project", call: HookInput) -> Answer:
     text = "\n\n".join(part for part in (notices, shown.text.strip()) if part)
     many = counted(len(shown.shown), "learning")
     message = f"grove: {many} shown to the agent; grove why tells why" if shown.shown else ""
-    return claude_code.context_answer(call.event, text, message)
+    return HookReply(context=text, message=message)
 
 
 def _notices(project: "Project", session: Session) -> str:

@@ -8,8 +8,6 @@ from attrs import evolve
 from grove_core.errors import CodecError
 from grove_core.gate.stopping import SUBAGENT, count_stop
 from grove_core.hooks.stops import marker_of
-from grove_core.hosts import claude_code
-from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
 from grove_core.model.gate import (
     Decision,
     GateEvent,
@@ -21,6 +19,7 @@ from grove_core.model.gate import (
 )
 from grove_core.model.session import Baseline, Measurement, Session
 from grove_core.model.ticket import Confirmation, Ticket
+from grove_core.plugins.hosts import NO_REPLY, HookEvent, HookInput, HookReply
 from grove_core.services.closes import Closes, ask_about, resolve
 from grove_core.services.session_mode import (
     measure,
@@ -36,11 +35,11 @@ if TYPE_CHECKING:
 
 _BREAKER_WARNING: Final = (
     "grove: the pending reflection was asked for {times} and not given; grove lets the"
-    " agent go. It stays visible in `grove status`.\n"
+    " agent go. It stays visible in `grove status`."
 )
 _UNREADABLE_WARNING: Final = (
     "grove: the state of this session could not be read ({reason}); a reflection may be pending."
-    " See grove.log.\n"
+    " See grove.log."
 )
 
 
@@ -60,20 +59,20 @@ class _Work(NamedTuple):
         return self.measurement is None or not self.measurement.small
 
 
-def handle(project: "Project", call: HookInput) -> Answer:
+def handle(project: "Project", call: HookInput) -> HookReply:
     """Let the agent stop, or hold it once more; a subagent is no concern but of plugins' gates."""
     if call.event is HookEvent.SUBAGENT_STOP:
-        return _ask_plugins(project, call) or SILENCE
+        return _ask_plugins(project, call) or NO_REPLY
     return _handle_stop(project, call)
 
 
-def _handle_stop(project: "Project", call: HookInput) -> Answer:
+def _handle_stop(project: "Project", call: HookInput) -> HookReply:
     try:
         session = project.sessions.get(call.session_id)
     except CodecError as error:
         # Unreadable state is set aside; the next start names the reflection that may be pending.
         update_session(project, new_session(project, call), SessionUpdate)
-        return Answer(stderr=_UNREADABLE_WARNING.format(reason=error))
+        return HookReply(warning=_UNREADABLE_WARNING.format(reason=error))
     session = session or new_session(project, call)
     if session.gates and (answer := _ask_plugins(project, call)) is not None:
         return answer
@@ -81,12 +80,12 @@ def _handle_stop(project: "Project", call: HookInput) -> Answer:
     work = _measure_work(project, session, closes)
     session, decision = _ask_gate(project, call, closes, failed, work)
     if decision is None:
-        return SILENCE  # another set of hooks has answered for this stop
+        return NO_REPLY  # another set of hooks has answered for this stop
     if decision.verdict is Verdict.BLOCK:
         from grove_core.services.messages import block_reason
 
         most_blocks = project.policy.max_blocks
-        return claude_code.block_answer(block_reason(session, most_blocks, call.tools))
+        return HookReply(block=block_reason(session, most_blocks, call.tools))
     if decision.verdict is Verdict.BREAK and decision.finished is not None:
         project.diagnostics.log(
             "warning",
@@ -95,20 +94,20 @@ def _handle_stop(project: "Project", call: HookInput) -> Answer:
         )
         blocks = decision.finished.blocks
         times = "once" if blocks == 1 else f"{blocks} times"
-        return Answer(stderr=_BREAKER_WARNING.format(times=times))
+        return HookReply(warning=_BREAKER_WARNING.format(times=times))
     if not decision.baseline_moves:
         _leave_idle_marker(project, session, work.measurement)
-    return SILENCE
+    return NO_REPLY
 
 
-def _ask_plugins(project: "Project", call: HookInput) -> Answer | None:
+def _ask_plugins(project: "Project", call: HookInput) -> HookReply | None:
     """Ask plugins' gates first: lessons are taken from work that stands."""
     from grove_core.services.gates import ask
 
     asked = ask(project, call)
     if asked.is_echo:
-        return SILENCE
-    return claude_code.block_answer(asked.block) if asked.block else None
+        return NO_REPLY
+    return HookReply(block=asked.block) if asked.block else None
 
 
 def _ask_about_closes(

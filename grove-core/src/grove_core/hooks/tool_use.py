@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from grove_core.hosts import claude_code
-from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
 from grove_core.model.session import EventType, Session
 from grove_core.model.ticket import CloseIntent, Confirmation, ToolCall
+from grove_core.plugins.hosts import NO_REPLY, HookEvent, HookInput, HookReply
 from grove_core.services.closes import ask_about, resolve, watched_words, worth_noting
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
@@ -16,35 +15,35 @@ if TYPE_CHECKING:
     from grove_core.ticketing import TicketSystems
 
 
-def handle(project: "Project", call: HookInput) -> Answer:
+def handle(project: "Project", call: HookInput) -> HookReply:
     """Note or confirm closes, and show what is known of a file that a call has touched."""
     if call.result is None:
         return _announce(project, call)
     _resolve(project, call)
     if not call.touched_file:
-        return SILENCE
+        return NO_REPLY
     from grove_core.services.file_notes import note_of
 
-    return claude_code.context_answer(call.event, note_of(project, call))
+    return HookReply(context=note_of(project, call))
 
 
-def _announce(project: "Project", call: HookInput) -> Answer:
+def _announce(project: "Project", call: HookInput) -> HookReply:
     """Note which tickets a call would close, unless a plugin's gate denies it."""
     if call.tool is None:
-        return SILENCE
+        return NO_REPLY
     tool, tickets = call.tool, project.tickets(call.cwd, call.session_id)
     closes = tickets.announced(tool)
     if call.event is HookEvent.PRE_TOOL_USE and project.plugins.gates():
         from grove_core.services.gates import ask
 
         if denial := ask(project, call, closes).deny:
-            return claude_code.deny_answer(denial)
+            return HookReply(deny=denial)
     # The file is missing when grove was installed in mid-session, or its cache was deleted.
     has_file = project.prefilter.exists(call.session_id)
     if has_file:
         session = project.session(call.session_id) if closes else None
         if not closes or (session is not None and not worth_noting(closes, session)):
-            return SILENCE
+            return NO_REPLY
 
     lists = tickets.once_per_prompt()  # of these the state of the list is told, not a ticket's
     closed = tuple(
@@ -77,7 +76,7 @@ def _announce(project: "Project", call: HookInput) -> Answer:
         change,
         literals=None if has_file else watched_words(project, tickets),
     )
-    return SILENCE
+    return NO_REPLY
 
 
 def _note(session: Session, intent: CloseIntent) -> SessionUpdate:
@@ -110,8 +109,10 @@ def _resolve(project: "Project", call: HookInput) -> None:
     if call.result.background_task_id is not None:
         _wait_for(project, call, [intent.key for intent in intents])
         return
+    # Where the client does not say how a call went, the ticket system alone is asked.
     ended, silent = (intents, []) if call.result.succeeded else ([], intents)
-    closes = ask_about(tickets, session, ended, silent, call.result)
+    said = None if call.result.succeeded is None else call.result
+    closes = ask_about(tickets, session, ended, silent, said)
 
     def change(stored: Session) -> SessionUpdate:
         prompt_id = call.prompt_id or stored.prompt_id

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
-from grove_core.hosts import claude_code
-from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.injection import VIA_PROMPT
 from grove_core.model.memory import Query
 from grove_core.model.session import EventType, Session
 from grove_core.model.ticket import CloseIntent
+from grove_core.plugins.hosts import NO_REPLY, HookInput, HookReply, StartSource
 from grove_core.retrieval.terms import asked_in, files_named_in
 from grove_core.services.recall import recall, remember
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
@@ -28,20 +27,24 @@ class _AnsweredError(Exception):
     """Another set of hooks was faster: the client may hold two, and a prompt is answered once."""
 
 
-def handle(project: "Project", call: HookInput) -> Answer:
+def handle(project: "Project", call: HookInput) -> HookReply:
     """Take notice of a prompt."""
     if call.is_notification:
-        return SILENCE
+        return NO_REPLY
     cut_off = project.prefilter.take_cut_off(call.session_id)
     texts = [_CUT_OFF] if cut_off else []
     with suppress(_AnsweredError):
-        session = _note_prompt(project, call)
+        session, started = _note_prompt(project, call)
+        if started is not None:
+            from grove_core.hooks.session import introduce
+
+            texts.append(introduce(project, session, started).context)
         if project.plugins.gates():
             from grove_core.services.gates import ask
 
             texts.append(ask(project, call).context)
         texts.append(_matches(project, call, session))
-    return claude_code.context_answer(call.event, "\n\n".join(filter(None, texts)))
+    return HookReply(context="\n\n".join(filter(None, texts)))
 
 
 def _matches(project: "Project", call: HookInput, session: Session) -> str:
@@ -65,7 +68,9 @@ def _matches(project: "Project", call: HookInput, session: Session) -> str:
     return "" if shown is None else remember(project, session, shown).text
 
 
-def _note_prompt(project: "Project", call: HookInput) -> Session:
+def _note_prompt(project: "Project", call: HookInput) -> tuple[Session, StartSource | None]:
+    """Note a prompt; with the start that it is the first one after, if that could say nothing."""
+    before = project.session(call.session_id)
     noted = trace_event(EventType.PROMPT, project.now, prompt_id=call.prompt_id)
 
     def change(stored: Session) -> SessionUpdate:
@@ -77,17 +82,39 @@ def _note_prompt(project: "Project", call: HookInput) -> Session:
         kind, why = EventType.TICKET_CLOSE_DISCARDED, "new prompt"
         trace = [trace_event(kind, project.now, call=one, why=why) for one in dropped]
         prompt_id = call.prompt_id or stored.prompt_id
-        changed = evolve(stored, intents=kept, prompt_id=prompt_id)
+        # A client may say of each turn that it is the session's end.
+        changed = evolve(stored, intents=kept, prompt_id=prompt_id, ended_at=None)
         return SessionUpdate(changed, trace=[noted, *trace])
 
     session, _ = update_session(project, new_session(project, call), change)
+    started = _silent_start(project, call, before)
     if session.baseline is not None or not (session.session_mode or not session.environment):
-        return session
+        return session, started
     # No start has seen it, or git was too slow then; no work has been done yet.
     from grove_core.services.session_mode import renew_baseline, with_environment
 
     session = with_environment(project, session)
-    return renew_baseline(project, session) if session.session_mode else session
+    if session.session_mode:
+        session = renew_baseline(project, session)
+    return session, started
+
+
+def _silent_start(
+    project: "Project", call: HookInput, before: Session | None
+) -> StartSource | None:
+    """Return why the session started if no prompt has come since and the start could say nothing.
+
+    What an earlier run of it was shown is gone from the client's history then.
+    """
+    host = project.plugins.host(call.host)
+    if before is None or host is None or host.value.abilities.context_with_start:
+        return None
+    told = (EventType.SESSION_START, EventType.PROMPT)
+    latest = next((one for one in reversed(before.trace.events) if one.event_type in told), None)
+    if latest is None or latest.event_type is EventType.PROMPT:
+        return None
+    source = StartSource(latest.details.get("source"))
+    return StartSource.COMPACT if source.continues else source
 
 
 def _goes_on(intent: CloseIntent) -> bool:

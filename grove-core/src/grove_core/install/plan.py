@@ -3,40 +3,26 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import unified_diff
-from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from attrs import Factory, define, frozen
+from attrs import Factory, define, evolve, frozen
 
 from grove_core.config.edit import render_default_config
 from grove_core.errors import CodecError, StorageError
-from grove_core.hosts import claude_settings as client
-from grove_core.hosts.claude_code import MOST_BLOCKS_IN_A_ROW
-from grove_core.hosts.claude_hooks import (
-    ALLOW_RULE,
-    SHELL_TOOL,
-    conditions_for,
-    hook_groups,
-    hook_groups_with_server,
-    with_gates,
-)
+from grove_core.gate.stopping import MOST_BLOCKS_IN_A_ROW
 from grove_core.install import clone
 from grove_core.plugin_gates import literals_of
 from grove_core.plugins.descriptors import EnabledWhen
+from grove_core.plugins.hosts import DEFAULT_HOST, HostContext, HostFile, HostSpec, Registration
 from grove_core.project import Project
 from grove_core.storage import files
 from grove_core.storage.paths import outer_project, place_in
 from grove_core.ticketing import TicketSystem
 
-_ADVICE: Final = (
-    "the client asks you before the agent runs grove, unless a permission rule lets it:"
-    f" grove init --hooks --allow-grove adds {ALLOW_RULE}"
-)
 _RESTART: Final = "start a new session of the client: it reads its settings when it starts"
 _RULES: Final = Path(__file__).with_name("rules.md")
 _NEW_FILE_MODE: Final = 0o644
@@ -51,6 +37,10 @@ class FileChange:
     path: Path
     before: str | None
     after: str | None
+    backup: Path | None = None
+    """Where a client's file is kept as it was."""
+    is_pristine: bool = False
+    """Whether there is nothing of grove's in it yet."""
 
     @property
     def action(self) -> str:
@@ -78,9 +68,11 @@ class FileChange:
 
     def make(self, root: Path) -> None:
         """Make the change, if the file is still the same."""
-        files.confined(self.path, root)
+        # In a person's own directory links are the person's choice.
+        inside = root if self.path.is_relative_to(root) else None
+        files.confined(self.path, inside)
         if self.before is not None and self.after is not None:
-            files.edit_text(self.path, self._edited, inside=root)
+            files.edit_text(self.path, self._edited, inside=inside)
             return
         text = self._edited(files.read_text(self.path))
         if self.after is not None:
@@ -88,7 +80,7 @@ class FileChange:
             files.replace(self.path, text.encode("utf-8", "surrogateescape"), mode=_NEW_FILE_MODE)
         else:
             self.path.unlink()
-            for folder in self.path.relative_to(root).parents[:-1]:
+            for folder in self.path.relative_to(root).parents[:-1] if inside else ():
                 with suppress(OSError):  # what is not empty stays
                     (root / folder).rmdir()
 
@@ -102,7 +94,7 @@ class FileChange:
 class InitOptions:
     """What the command line, or the person at the terminal, asks for."""
 
-    hooks: bool = False
+    hosts: tuple[str, ...] = ()
     server: bool = False
     shared: bool = False
     allow: bool = False
@@ -128,42 +120,54 @@ class Plan:
 
     @property
     def backups(self) -> Path:
-        """Where the client's files are kept as they were before."""
+        """Where the clients' files in the project are kept as they were before."""
         return self.project.paths.installed / self.project.files.key
 
-    def backup(self, path: Path) -> Path:
-        """Name the backup of a file."""
-        return self.backups / f"{path.name}.before"
+    def backup(self, host: str, path: Path) -> Path:
+        """Name the backup of a client's file."""
+        name = path.name if host == DEFAULT_HOST else f"{host}-{path.name}"
+        is_own = path.is_relative_to(self.project.root)
+        return (self.backups if is_own else self.backups.with_name("user")) / f"{name}.before"
 
-    def edit(self, path: Path, change: Callable[[str], str]) -> None:
-        """Plan to change the client's settings."""
-        before = read_own(path, self.project.root)
-        with _naming(path):
-            after = change(before or "")
-        if before != after:
-            self.changes.append(FileChange(path=path, before=before, after=after))
+    def edit(self, host: str, file: HostFile) -> None:
+        """Plan to change a client's file."""
+        before = read_own(file.path, self.project.root)
+        with _naming(file.path):
+            after = file.put(before or "")
+            is_pristine = before is not None and file.take(before, "") == before
+        if (before or "") != after:
+            self.changes.append(
+                FileChange(
+                    path=file.path,
+                    before=before,
+                    after=after,
+                    backup=self.backup(host, file.path),
+                    is_pristine=is_pristine,
+                )
+            )
 
     def make(self, program: str | None) -> None:
-        """Keep the client's files as they were, then write."""
+        """Keep the clients' files as they were, then write."""
         if program:
             # For launchers: the client's PATH often lacks a virtual environment's programs.
             files.replace_text(self.project.paths.program_file, f"{program}\n")
         for change in self.changes:
-            if change.before is None:
-                self.backup(change.path).unlink(missing_ok=True)
-            elif client.without_own(change.before) == change.before:
-                files.replace_text(self.backup(change.path), change.before)
+            if change.before is None and change.backup is not None:
+                change.backup.unlink(missing_ok=True)
+            elif change.is_pristine and change.backup is not None:
+                files.replace_text(change.backup, change.before or "")
         for change in (*self.own, *self.changes):
             change.make(self.project.root)
         clone.leave_out(self.project.root, self.private)
         clone.drop_merge_driver(self.project.root)
 
     def take_back(self) -> None:
-        """Change the client's files back, and forget that init was there."""
+        """Change the clients' files back, and forget that init was there."""
         clone.drop_merge_driver(self.project.root)
         for change in self.changes:
             change.make(self.project.root)
-            self.backup(change.path).unlink(missing_ok=True)
+            if change.backup is not None:
+                change.backup.unlink(missing_ok=True)
         (self.backups / _OLD_RECORD).unlink(missing_ok=True)
         with suppress(OSError):  # what the team shares may have stayed
             self.backups.rmdir()
@@ -187,11 +191,20 @@ def plan_for(project: Project, options: InitOptions, program: str | None) -> Pla
     plan.notes += clone.swallowed(project.root)
     if outer := outer_project(project.root, project.paths.home):
         plan.notes.append(f"{outer} has a .grove, too: that is another project")
-    if options.hooks and program:
-        _plan_hooks(plan, options, program)
-    if options.rules:
-        _plan_rules(plan)
+    for name in options.hosts if program else ():
+        _plan_hooks(plan, options, program or "", find_host(project, name))
+    if options.rules and not options.hosts:
+        _plan_hooks(plan, options, "", find_host(project, DEFAULT_HOST))
     return plan
+
+
+def find_host(project: Project, name: str) -> HostSpec:
+    """Return a client's adapter by its name."""
+    host = project.plugins.host(name)
+    if host is None:
+        known = ", ".join(one.name for one in project.plugins.hosts()) or "none"
+        raise StorageError(f"no adapter for the client {name} is installed (installed: {known})")
+    return host.value
 
 
 def _own_files(project: Project) -> tuple[Path, Path]:
@@ -209,69 +222,21 @@ def _project_files(project: Project) -> Iterator[FileChange]:
         yield FileChange(path=attributes, before=before, after=after)
 
 
-def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
-    """Plan to register grove's hooks, unless the client runs them already."""
-    root = plan.project.root
-    target = client.settings_file(root, shared=options.shared)
-    elsewhere = running_hooks(plan.project, apart_from=target)
-    if elsewhere is not None:
-        plan.notes.append(
-            f"grove's hooks run already, by {elsewhere.kind} {elsewhere.source}: none were added"
-        )
-        return
-    gates = plan.project.gates(MOST_BLOCKS_IN_A_ROW)
-    conditions = conditions_for(_shell_words(plan.project), sorted(literals_of(gates)))
-    groups = hook_groups(program, conditions)
-    server = client.server_file(root)
-    if options.server or client.has_own_server(files.read_text(server) or ""):
-        groups = hook_groups_with_server(program)
-        plan.edit(server, partial(client.with_own, server=program))
-    tools = [name for one in gates for name in one.gate.tools]
-    groups = with_gates(groups, program, tools, [name for one in gates for name in one.gate.agents])
-    rule = ALLOW_RULE if options.allow else None
-    line = program if options.status_line and _may_add_status_line(plan) else None
-    plan.edit(target, partial(client.with_own, hooks=groups, rule=rule, status_line=line))
-    name = target.relative_to(root)
-    plan.notes.append(_RESTART if plan.changes else f"{name} holds the hooks already")
-    if plan.changes and not options.allow:
-        plan.notes.append(_ADVICE)
-    names = [] if options.shared else [change.name(root) for change in plan.changes]
-    plan.private += [name for name in names if not clone.is_left_out(root, name)]
-    plan.notes += [
-        f"{name} is yours alone: git leaves it out here (.git/info/exclude)"
-        for name in plan.private
-    ]
-
-
-def _may_add_status_line(plan: Plan) -> bool:
-    """Return whether no one has a status line here; the client shows only one."""
-    root = plan.project.root
-    if other := client.other_status_line(root, plan.project.environment):
-        plan.notes.append(f"{other} has a status line: grove's was not added")
-    return other is None
-
-
-def running_hooks(
-    project: Project, *, apart_from: Path | None = None
-) -> client.Registration | None:
-    """Find a hook of grove's that runs here already, by other means than a settings file."""
-    search = project.environment.get("PATH", "")
-    for one in client.registrations(project.root, project.environment):
-        if one.source != apart_from and shutil.which(one.program, path=search):
-            return one
-    return None
-
-
-def _shell_words(project: Project) -> list[str]:
-    """Collect the words of which one stands in every shell command that closes a ticket here."""
-    tickets = project.tickets()
+def context_of(project: Project, program: str, **more: bool) -> HostContext:
+    """Describe the project to a client's adapter."""
+    gates, tickets = project.gates(MOST_BLOCKS_IN_A_ROW), project.tickets()
     used = {one.probe.name for one in tickets.all if _may_be_enabled(one)}
-    return [
-        word
-        for matcher in (one.value for one in tickets.matchers)
-        if matcher.system in used and any(fnmatchcase(SHELL_TOOL, one) for one in matcher.tools)
-        for word in matcher.literals
-    ]
+    return HostContext(
+        root=project.root,
+        environment=project.environment,
+        program=program,
+        matchers=tuple(one.value for one in tickets.matchers if one.value.system in used),
+        gate_words=tuple(sorted(literals_of(gates))),
+        tools=tuple(name for one in gates for name in one.gate.tools),
+        agents=tuple(name for one in gates for name in one.gate.agents),
+        protocol=_RULES.read_text(encoding="utf-8"),
+        **more,
+    )
 
 
 def _may_be_enabled(system: TicketSystem) -> bool:
@@ -280,33 +245,126 @@ def _may_be_enabled(system: TicketSystem) -> bool:
     return system.enabled or (is_used and system.probe.enabled_when is EnabledWhen.ACTIVE)
 
 
-def _plan_rules(plan: Plan) -> None:
-    """Plan to write the gate's protocol as a rule file, unless a person has changed it."""
-    path = client.rules_file(plan.project.root)
-    before, text = read_own(path, plan.project.root), _RULES.read_text(encoding="utf-8")
-    if before is None:
-        plan.changes.append(FileChange(path=path, before=None, after=text))
-    elif before != text:
-        name = path.relative_to(plan.project.root)
-        plan.notes.append(f"{name} is not what this grove writes: kept; delete it to have it again")
+def _plan_hooks(plan: Plan, options: InitOptions, program: str, host: HostSpec) -> None:
+    """Plan to register grove's hooks, unless the client runs them already."""
+    root = plan.project.root
+    setup = host.setup(
+        context_of(
+            plan.project,
+            program,
+            hooks=bool(program),
+            shared=options.shared,
+            server=options.server,
+            allow=options.allow,
+            rules=options.rules,
+            status_line=options.status_line,
+        )
+    )
+    elsewhere = running_hooks(plan.project, host, [one.path for one in setup.files])
+    if program and elsewhere is not None:
+        plan.notes.append(
+            f"grove's hooks run already, by {elsewhere.kind} {elsewhere.source}: none were added"
+        )
+        setup = evolve(setup, files=tuple(one for one in setup.files if one.is_whole), notes=())
+    before = len(plan.changes)
+    for file in setup.files:
+        plan.edit(host.name, file)
+    changes, hooks = plan.changes[before:], [one for one in setup.files if not one.is_whole]
+    if hooks:
+        name = place_in(root, hooks[0].path)
+        plan.notes.append(_RESTART if changes else f"{name} holds the hooks already")
+    plan.notes += setup.notes if changes or not hooks else ()
+    inside = [one.name(root) for one in changes if one.path.is_relative_to(root)]
+    names = [] if options.shared or not program else inside
+    private = [name for name in names if not clone.is_left_out(root, name)]
+    plan.private += private
+    plan.notes += [
+        f"{name} is yours alone: git leaves it out here (.git/info/exclude)" for name in private
+    ]
 
 
-def plan_removal(project: Project, *, shared: bool) -> Plan:
-    """Plan to take back what init has written; out of the committed settings only if asked to."""
-    root, plan = project.root, Plan(project)
-    team = client.settings_file(root, shared=True)
-    for path in (client.settings_file(root, shared=False), team, client.server_file(root)):
-        if text := _read_to_take_out(path, root):
-            _plan_taking_out(plan, path, text, keep=path == team and not shared)
-    rules = client.rules_file(root)
-    text = _read_to_take_out(rules, root)
-    if text and not shared and clone.is_committed(root, rules):
-        plan.notes.append(f"{rules.relative_to(root)} is the team's: --shared takes it out")
-    elif text == _RULES.read_text(encoding="utf-8"):
-        plan.changes.append(FileChange(path=rules, before=text, after=None))
-    elif text:
-        plan.notes.append(f"{rules.relative_to(root)} was changed since: kept, delete it yourself")
+def running_hooks(
+    project: Project, host: HostSpec, apart_from: Collection[Path] = ()
+) -> Registration | None:
+    """Find a hook of grove's that runs here already, by other means than some files."""
+    search = project.environment.get("PATH", "")
+    for one in registrations_of(project, host):
+        if one.source not in apart_from and shutil.which(one.program, path=search):
+            return one
+    return None
+
+
+def registrations_of(project: Project, host: HostSpec) -> Sequence[Registration]:
+    """Find grove's hooks in a client's settings."""
+    return host.registered(HostContext(root=project.root, environment=project.environment))
+
+
+def plan_removal(project: Project, hosts: Sequence[str], *, shared: bool) -> Plan:
+    """Plan to take back what init has written; out of the committed settings only if asked to.
+
+    A file outside of the project serves all of them: only a host that is named is taken out of it.
+    """
+    plan = Plan(project)
+    for one in project.plugins.hosts():
+        if hosts and one.name not in hosts:
+            continue
+        own, team = (
+            one.value.setup(
+                context_of(
+                    project,
+                    "",
+                    hooks=True,
+                    shared=is_shared,
+                    server=True,
+                    allow=True,
+                    rules=True,
+                    status_line=True,
+                )
+            )
+            for is_shared in (False, True)
+        )
+        mine = {file.path for file in own.files}
+        for file in {each.path: each for each in (*own.files, *team.files)}.values():
+            is_kept = not shared and (file.path not in mine or _is_the_teams(project, file))
+            _plan_taking_out(plan, one.value, file, is_kept=is_kept, is_named=bool(hosts))
     return plan
+
+
+def _is_the_teams(project: Project, file: HostFile) -> bool:
+    return file.is_whole and clone.is_committed(project.root, file.path)
+
+
+def _plan_taking_out(
+    plan: Plan, host: HostSpec, file: HostFile, *, is_kept: bool, is_named: bool
+) -> None:
+    """Plan to take grove's entries out of a file; where no one has edited it, it is as before."""
+    root, name = plan.project.root, place_in(plan.project.root, file.path)
+    before = _read_to_take_out(file.path, root)
+    if not before or "grove" not in before:
+        return  # whether it can be read or not
+    backup = plan.backup(host.name, file.path)
+    original = files.read_text(backup)
+    with _naming(file.path):
+        after: str | None = file.take(before, original or "")
+        if after == before:
+            if file.is_whole:
+                plan.notes.append(f"{name} was changed since: kept, delete it yourself")
+            return
+        if is_kept:
+            plan.notes.append(
+                f"{name} is there for all who work here: kept, grove init --uninstall --shared"
+                " takes grove out of it"
+            )
+            return
+        if not (is_named or file.path.is_relative_to(root)):
+            how = f"grove init --uninstall --hooks {host.name}"
+            plan.notes.append(f"{name} runs grove in all your projects: kept, {how} takes it out")
+            return
+        if file.said(after or "") == file.said(original or ""):
+            after = original
+        elif not file.is_whole:
+            plan.notes.append(f"{name} was changed since: only grove's entries are taken out")
+    plan.changes.append(FileChange(path=file.path, before=before, after=after, backup=backup))
 
 
 def _read_to_take_out(path: Path, root: Path) -> str | None:
@@ -315,42 +373,9 @@ def _read_to_take_out(path: Path, root: Path) -> str | None:
     return None
 
 
-def _plan_taking_out(plan: Plan, path: Path, before: str, *, keep: bool) -> None:
-    """Plan to take grove's entries out of a file; where no one has edited it, it is as before."""
-    if "grove" not in before:
-        return  # whether it can be read or not
-    name = path.relative_to(plan.project.root)
-    original = files.read_text(plan.backup(path))
-    with _naming(path):
-        if client.without_own(before) == before:
-            return
-        if keep:
-            plan.notes.append(
-                f"{name} holds hooks of grove for all who work here: kept, grove init --uninstall"
-                " --shared takes them out"
-            )
-            return
-        was_allowed = original is not None and client.allows(original, ALLOW_RULE)
-        after: str | None = client.without_own(before, rule=None if was_allowed else ALLOW_RULE)
-        if _said(after) == _said(original):
-            after = original
-        else:
-            plan.notes.append(f"{name} was changed since: only grove's entries are taken out")
-    plan.changes.append(FileChange(path=path, before=before, after=after))
-
-
-def _said(text: str | None) -> dict[str, Any]:
-    """Return what settings say, without the sections and lists that are empty."""
-    document = client.parse_settings(text or "")
-    hooks, permissions = document.get("hooks", {}), document.get("permissions", {})
-    document["hooks"] = {event: groups for event, groups in hooks.items() if groups}
-    document["permissions"] = {name: one for name, one in permissions.items() if one != []}
-    return {name: one for name, one in document.items() if one != {}}
-
-
 def read_own(path: Path, root: Path) -> str | None:
     """Read a file that must be the project's own."""
-    files.confined(path, root)
+    files.confined(path, root if path.is_relative_to(root) else None)
     text = files.read_text(path)
     if text is None and path.is_symlink():
         raise StorageError(f"{path} is a symbolic link to {path.readlink()}, which is not there")

@@ -131,6 +131,7 @@ class Plugins:
         self._on_problem = on_problem
         self._is_out_of_time = False
         self._offers: dict[str, list[Contribution[Any]]] = {}
+        self._hosts: dict[str, Contribution[HostSpec] | None] = {}
         self._hung: set[tuple[Plugin, str]] = set()
 
     def serve(
@@ -144,6 +145,7 @@ class Plugins:
                 plugin.state = PluginState.NOT_LOADED
         if self._hung:
             self._offers.clear()
+            self._hosts.clear()
         self._hung.clear()
 
     def ticket_probes(self) -> list[Contribution[TicketProbe]]:
@@ -177,12 +179,14 @@ class Plugins:
 
         return self._offered("grove_hosts", HostSpec)
 
-    def host(self, name: str) -> "HostSpec | None":
+    def host(self, name: str) -> "Contribution[HostSpec] | None":
         """Return a client's adapter; only the plugin that is named like it is loaded."""
-        from grove_core.plugins.hosts import HostSpec
+        if name not in self._hosts:
+            from grove_core.plugins.hosts import HostSpec
 
-        offers = self._ask("grove_hosts", partial(_list_of, HostSpec), only=name)
-        return next((one.value for one in offers if one.name == name), None)
+            offers = self._ask("grove_hosts", partial(_list_of, HostSpec), only=name)
+            self._hosts[name] = next((one for one in offers if one.name == name), None)
+        return self._hosts[name]
 
     def commands(self) -> list[Contribution[CommandSpec]]:
         """Return the plugins' sub-commands by name."""

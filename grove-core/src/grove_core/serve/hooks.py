@@ -9,31 +9,27 @@ from typing import Any, Final
 from grove_core.clock import now_utc
 from grove_core.errors import StorageError
 from grove_core.hooks import dispatch, fast, stops
-from grove_core.hosts.claude_code import (
-    FILE_TOOLS,
-    PROCESS_ID_VARIABLE,
-    SESSION_ID_VARIABLE,
-    TOOLS_VARIABLE,
-)
-from grove_core.hosts.claude_hooks import (
-    answer_text,
-    event_of,
-    is_fault,
-    payload_of,
-    tools_prefix,
-)
-from grove_core.hosts.contract import SILENCE, Answer, HookEvent
 from grove_core.identifiers import is_session_id
-from grove_core.project import Project, WarmCache
+from grove_core.plugins.hosts import SILENCE, HookAnswer, HookEvent
+from grove_core.project import OWN_VARIABLE, Project, WarmCache
 from grove_core.storage.paths import Paths, grove_home
 
 LimitFor = Callable[[Callable[[], None]], dispatch.TimeLimit]
-AnswerHook = Callable[[str, bytes, Mapping[str, str], LimitFor], Answer]
+AnswerHook = Callable[[str, bytes, Mapping[str, str], LimitFor], HookAnswer]
 Send = Callable[[str, bool], None]
 """Gives the client a text, and whether it is a fault."""
 
 _RESULTS: Final = (HookEvent.POST_TOOL_USE, HookEvent.POST_TOOL_USE_FAILURE)
 _MOST_CALLS: Final = 1_000
+EVENT_FIELD: Final = "event"
+_EVENTS: Final = {
+    "".join(word.capitalize() for word in event.value.split("-")): event for event in HookEvent
+}
+_BLOCKS, _FAULT = 2, 3
+# What the server is told that is no text. Everything else is, whatever it looks like.
+_VALUES: Final = frozenset({"tool_input", "stop_hook_active", "background_tasks"})
+# May be of any type: a text counts as what it looks like only if that is an object or a list.
+_ANY_VALUE: Final = "tool_response"
 
 
 def answer_as_usual(warm: WarmCache) -> AnswerHook:
@@ -41,7 +37,7 @@ def answer_as_usual(warm: WarmCache) -> AnswerHook:
 
     def answer(
         name: str, data: bytes, environment: Mapping[str, str], limit_for: LimitFor
-    ) -> Answer:
+    ) -> HookAnswer:
         if fast.has_nothing_to_do(name, data):
             return SILENCE
         return dispatch.answer(name, data, environment, limit_for, warm)
@@ -56,19 +52,23 @@ class Hooks:
         """Begin with no session known."""
         self._warm = WarmCache()
         self._environment = {
-            PROCESS_ID_VARIABLE: str(os.getppid()),
+            "GROVE_CLIENT_PID": str(os.getppid()),
             **environment,
-            TOOLS_VARIABLE: tools_prefix(environment),
+            "GROVE_SERVER": "1",
         }
         self._answer = answer or answer_as_usual(self._warm)
         self._sessions: set[str] = set()
         self._calls: dict[str, None] = {}
-        self.session_id = environment.get(SESSION_ID_VARIABLE, "")
+        self.session_id = ""
 
     @property
     def environment(self) -> Mapping[str, str]:
         """The environment with the session that the client is at now."""
-        return {**self._environment, SESSION_ID_VARIABLE: self.session_id}
+        if not self.session_id:
+            return self._environment
+        # The client's own variable may be that of the session that it began with.
+        left = {k: v for k, v in self._environment.items() if not k.endswith("SESSION_ID")}
+        return {**left, OWN_VARIABLE: self.session_id}
 
     def warm_up(self) -> None:
         """Load ahead what the first hook would load; it may run meanwhile, in another thread."""
@@ -88,7 +88,7 @@ class Hooks:
         session_id = str(payload.get("session_id"))
         home = self._meet(session_id, event)
 
-        def answer(event: HookEvent) -> Answer:
+        def answer(event: HookEvent) -> HookAnswer:
             data = json.dumps(payload).encode()
             return self._answer(event.value, data, self.environment, limit_for)
 
@@ -134,8 +134,50 @@ class Hooks:
             return False
         is_known = use_id in self._calls
         self._calls.pop(use_id, None)
-        return event in _RESULTS and not is_known and payload.get("tool_name") not in FILE_TOOLS
+        return (
+            event in _RESULTS and not is_known and not fast.touches_file(payload.get("tool_name"))
+        )
 
 
-def _give(answer: Answer, send: Send) -> None:
+def _give(answer: HookAnswer, send: Send) -> None:
     send(answer_text(answer), is_fault(answer))
+
+
+def event_of(arguments: Mapping[str, Any]) -> HookEvent | None:
+    """Return which event a call of the tool is about."""
+    name = arguments.get(EVENT_FIELD)
+    return _EVENTS.get(name) if isinstance(name, str) else None
+
+
+def payload_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn what the client says into what it writes to the standard input of a command hook."""
+    payload = {
+        name: _value(name, text) for name, text in arguments.items() if text and name != EVENT_FIELD
+    }
+    payload["hook_event_name"] = arguments.get(EVENT_FIELD)
+    return {name: value for name, value in payload.items() if value is not None}
+
+
+def _value(name: str, text: object) -> object:
+    if not isinstance(text, str) or name not in (*_VALUES, _ANY_VALUE):
+        return text
+    if name == _ANY_VALUE and text[:1] not in ("{", "["):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text if name == _ANY_VALUE else None
+
+
+def is_fault(answer: HookAnswer) -> bool:
+    """Return whether grove failed, which the client is to say and to go on."""
+    return answer.exit_code == _FAULT
+
+
+def answer_text(answer: HookAnswer) -> str:
+    """Say as a hook's JSON what a command hook says with its exit code and its streams."""
+    if answer.exit_code == _BLOCKS:
+        return json.dumps({"decision": "block", "reason": answer.stderr.rstrip("\n")})
+    if answer.stdout or is_fault(answer):
+        return answer.stdout or answer.stderr
+    return json.dumps({"systemMessage": answer.stderr.rstrip("\n")} if answer.stderr else {})

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from grove_core.clock import now_utc
-from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.session import Session
 from grove_core.plugins.gates import GateAnswer
 from grove_core.project import Project
 from grove_core.services.gates import log_answers, with_answers
-from grove_core.services.overview import OWN_VARIABLE, find_session, sessions_here
+from grove_core.services.overview import find_session, sessions_here
 from grove_core.services.recall import work_at_hand
 from grove_core.services.session_mode import measure
 from grove_core.services.sessions import SessionUpdate, update_session
@@ -50,7 +49,7 @@ class GateSessions:
         self._project = Project(start or Path.cwd(), os.environ, now_utc())
         self.now: datetime = self._project.now
         self.settings: Any = self._project.gate_settings().get(name)
-        self.by_agent = any(one in os.environ for one in (SESSION_ID_VARIABLE, OWN_VARIABLE))
+        self.by_agent = self._project.is_run_by_agent
 
     def find(self, session_id: str | None) -> Session:
         """Find a session.

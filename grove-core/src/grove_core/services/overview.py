@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Final
 from attrs import frozen
 
 from grove_core.errors import CodecError, SessionNotFoundError
-from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
-from grove_core.hosts.claude_settings import registrations
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.plugins.hosts import HostContext
 from grove_core.project import Project
 from grove_core.services.messages import name_of, past_reflection
 from grove_core.services.sessions import is_over
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from grove_core.plugins.descriptors import Freshness
     from grove_core.ticketing import TicketSystem
 
-OWN_VARIABLE: Final = "GROVE_SESSION_ID"
 _NONE_KNOWN: Final = "grove knows none of this project: see grove status"
 _MOST_NAMED: Final = 5
 _MOST_LISTED: Final = 1_000
@@ -109,8 +107,7 @@ def live_sessions(project: Project) -> list[Session]:
 
 def named_session(project: Project, session_id: str | None) -> str | None:
     """Return which session is asked for, by its id or by a variable."""
-    environment = project.environment
-    return session_id or environment.get(SESSION_ID_VARIABLE) or environment.get(OWN_VARIABLE)
+    return session_id or project.client_session or None
 
 
 def find_session(
@@ -186,10 +183,12 @@ def overview_of(project: Project) -> Overview:
     sessions, library, root = sessions_here(project), project.library, project.root
     healths = library.healths(servers=False)
     live = [one for one in sessions if not is_over(one, project)]
+    seen = HostContext(root=root, environment=project.environment)
+    found = [each for one in project.plugins.hosts() for each in one.value.registered(seen)]
     pauses = Pauses(project.paths.pauses, project.files.key)
     return Overview(
         live=live,
-        hooks=list(dict.fromkeys(one.source for one in registrations(root, project.environment))),
+        hooks=list(dict.fromkeys(one.source for one in found)),
         paused_until=pauses.until(None, project.now),
         pending=[text for one in sessions for text in _pending_texts(one, project)],
         systems=project.tickets().all,

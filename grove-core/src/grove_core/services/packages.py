@@ -9,6 +9,7 @@ from grove_core.config.schema import BackendsSettings
 from grove_core.plugins.discovery import (
     BACKEND_GROUP,
     GROUPS,
+    HOST_GROUP,
     TICKET_GROUP,
     Plugin,
     PluginState,
@@ -20,6 +21,7 @@ _CORE: Final = "grove-core"
 _EXTRAS: Final = {
     BACKEND_GROUP: BackendsSettings().personal,
     TICKET_GROUP: TICKET_GROUP.rpartition(".")[2],
+    HOST_GROUP: HOST_GROUP.rpartition(".")[2],
 }
 """By group of plugins: the extra of grove-core that brings the usual one."""
 _MOST_NAMED: Final = 3

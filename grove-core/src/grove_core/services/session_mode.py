@@ -18,7 +18,6 @@ from grove_core.config.schema import SessionGate
 from grove_core.environment import fingerprint
 from grove_core.gate.stopping import passes_as_small
 from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
-from grove_core.hosts import claude_code
 from grove_core.model.gate import SessionChange
 from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
 from grove_core.plugins.descriptors import EnabledWhen
@@ -118,8 +117,7 @@ def measure(
         return SessionChange(lines=0), None
     top = git.find_top(project.root)
     if top is None or baseline.head is None:
-        offset, excluded = baseline.transcript_offset, baseline.excluded
-        edited = claude_code.has_edits(session.transcript_path, offset, project.root, excluded)
+        edited = _has_edits(project, session, baseline)
         return SessionChange(lines=None if edited else 0), None
     known, key, lines = session.measurement, "", None
     tree = git.read_work_tree(top, STATUS_SECONDS)
@@ -135,6 +133,32 @@ def measure(
         return None, None
     small = passes_as_small(lines, project.policy)
     return SessionChange(lines=lines), Measurement(key=key, lines=lines, small=small)
+
+
+def _has_edits(project: "Project", session: Session, baseline: Baseline) -> bool:
+    """Return whether the agent has edited files of a project that git does not know."""
+    host = project.plugins.host(session.host)
+    if host is None or host.value.edited_files is None:
+        return False
+    top = os.path.realpath(project.root)
+    excluded = tuple(f"{path.rstrip('/')}/" for path in baseline.excluded)
+    paths = project.plugins.call(
+        host,
+        "edited_files",
+        lambda look: list(look(session.transcript_path, baseline.transcript_offset)),
+        host.value.edited_files,
+        seconds=STATUS_SECONDS,
+        default=[],
+    )
+    return any(is_work(path, top, excluded) for path in paths)
+
+
+def is_work(path: str, top: str, excluded: tuple[str, ...]) -> bool:
+    """Return whether an edited file is work in a project; one without a name may be."""
+    if not path:
+        return True
+    relative = os.path.relpath(os.path.realpath(Path(top, path)), top)
+    return relative.split("/")[0] != ".." and not f"{relative}/".startswith(excluded)
 
 
 def work_tree_of(project: "Project", session: Session) -> tuple[str, tuple[str, ...]] | None:

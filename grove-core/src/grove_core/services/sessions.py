@@ -11,8 +11,6 @@ from attrs import evolve
 
 from grove_core.environment import ENDS_FOLDER, ended_sessions
 from grove_core.errors import StorageError
-from grove_core.hosts import claude_code
-from grove_core.hosts.contract import HookInput
 from grove_core.identifiers import is_session_id
 from grove_core.model.gate import (
     Decision,
@@ -33,6 +31,7 @@ from grove_core.model.session import (
     TraceEvent,
 )
 from grove_core.model.ticket import Ticket
+from grove_core.plugins.hosts import HookInput
 from grove_core.quotation import quote_line
 from grove_core.storage import files
 from grove_core.text import one_line, shorten
@@ -231,7 +230,7 @@ def new_session(project: "Project", call: HookInput) -> Session:
     """Make the state of a session that grove has not seen yet."""
     return Session(
         id=call.session_id,
-        host=claude_code.NAME,
+        host=call.host,
         cwd=call.cwd or str(project.start),
         project_root=str(project.root),
         created_at=project.now,

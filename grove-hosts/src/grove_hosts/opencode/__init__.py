@@ -33,6 +33,8 @@ from grove_core import (
 from grove_hosts.payloads import EVENTS, directory, get, hook_input, text
 from grove_hosts.skills import shared_skill
 
+grove_api = 2
+
 NAME: Final = "opencode"
 _NEEDED: Final = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 _SHELL: Final = "Bash"

@@ -1,18 +1,44 @@
 """Claude Code's settings: where they are, what they hold of grove, and putting that in and out."""
 
-import json
-import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from attrs import evolve
 
-from grove_core.errors import CodecError, StorageError
-from grove_core.hosts.claude_hooks import SERVER, Group, own_hook
-from grove_core.model.value import frozen
-from grove_core.storage.files import read_bytes
+from grove_core import (
+    CloseMatcher,
+    CodecError,
+    HostContext,
+    HostFile,
+    HostSetup,
+    Registration,
+    read_text,
+)
+from grove_hosts.claude_code.hooks import (
+    ALLOW_RULE,
+    SERVER,
+    SHELL_TOOL,
+    Group,
+    conditions_for,
+    hook_groups,
+    hook_groups_with_server,
+    own_hook,
+    with_gates,
+)
+from grove_hosts.settings import (
+    as_table,
+    as_text,
+    parse,
+    put_event,
+    read,
+    registered_by,
+    require,
+    written_like,
+)
 
 CONFIG_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
 PLUGIN: Final = "plugin"
@@ -24,21 +50,10 @@ _DIRECTORY: Final = ".claude"
 _PLUGIN_ROOT: Final = "${CLAUDE_PLUGIN_ROOT}"
 _LAUNCHER: Final = "grove-hook"
 _STATUS_LINE: Final = "statusline"
-_MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
-_INDENT: Final = re.compile(r"^\s*\{\s*?\n([ \t]+)")
-
-
-@frozen(kw_only=True)
-class Registration:
-    """A hook of grove's that the client is told to run."""
-
-    source: Path
-    kind: str
-    event: str
-    matcher: str | None
-    program: str
-    arguments: tuple[str, ...]
-    condition: str | None = None
+_ADVICE: Final = (
+    "the client asks you before the agent runs grove, unless a permission rule lets it:"
+    f" grove init --hooks --allow-grove adds {ALLOW_RULE}"
+)
 
 
 def user_directory(environment: Mapping[str, str]) -> Path:
@@ -82,12 +97,12 @@ def registrations(root: Path, environment: Mapping[str, str]) -> Sequence[Regist
         for path in (source, source.with_name("server.json")):
             found += (
                 evolve(one, program=one.program.replace(_PLUGIN_ROOT, str(plugin)), source=source)
-                for one in _hooks_of(path, PLUGIN)
+                for one in registered_by(path, PLUGIN, own_hook)
             )
-    server = _table(_table(_read(server_file(root)).get("mcpServers")).get(SERVER))
+    server = as_table(as_table(read(server_file(root)).get("mcpServers")).get(SERVER))
     for kind, path in settings_sources(root, environment):
-        for one in _hooks_of(path, kind):
-            command = None if one.arguments else _text(server.get("command"))
+        for one in registered_by(path, kind, own_hook):
+            command = None if one.arguments else as_text(server.get("command"))
             found.append(evolve(one, program=command or one.program))
     return found
 
@@ -95,39 +110,23 @@ def registrations(root: Path, environment: Mapping[str, str]) -> Sequence[Regist
 def other_status_line(root: Path, environment: Mapping[str, str]) -> Path | None:
     """Name a settings file with a status line that is not grove's."""
     for _, path in settings_sources(root, environment):
-        line = _read(path).get("statusLine")
+        line = read(path).get("statusLine")
         if line is not None and not _is_own_status_line(line):
             return path
     return None
-
-
-def _hooks_of(path: Path, kind: str) -> Iterator[Registration]:
-    for event, groups in _table(_read(path).get("hooks")).items():
-        for group in map(_table, _list(groups)):
-            for hook in map(_table, _list(group.get("hooks"))):
-                if words := own_hook(hook):
-                    yield Registration(
-                        source=path,
-                        kind=kind,
-                        event=event,
-                        matcher=_text(group.get("matcher")),
-                        program=words[0],
-                        arguments=tuple(words[1:]),
-                        condition=_text(hook.get("if")),
-                    )
 
 
 def _plugins(root: Path, environment: Mapping[str, str]) -> Iterator[Path]:
     """Name the directories of the plugins that are enabled here."""
     enabled: dict[str, Any] = {}
     for _, path in settings_sources(root, environment):
-        enabled |= _table(_read(path).get("enabledPlugins"))
+        enabled |= as_table(read(path).get("enabledPlugins"))
     record = user_directory(environment) / "plugins" / "installed_plugins.json"
-    for name, installs in _table(_read(record).get("plugins")).items():
+    for name, installs in as_table(read(record).get("plugins")).items():
         # The record's first version holds one object for each plugin, the second one a list.
-        for install in map(_table, installs if isinstance(installs, list) else [installs]):
-            place = _text(install.get("installPath"))
-            project = Path(_text(install.get("projectPath")) or root)
+        for install in map(as_table, installs if isinstance(installs, list) else [installs]):
+            place = as_text(install.get("installPath"))
+            project = Path(as_text(install.get("projectPath")) or root)
             if place and enabled.get(name) and root.resolve().is_relative_to(project.resolve()):
                 yield Path(place)
     # Inside the client, the plugins that were given with --plugin-dir show on PATH alone.
@@ -136,62 +135,13 @@ def _plugins(root: Path, environment: Mapping[str, str]) -> Iterator[Path]:
             yield Path(folder).parent
 
 
-def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        return _table(json.loads((read_bytes(path) or b"{}").decode("utf-8-sig")))
-    except (StorageError, ValueError, RecursionError):
-        return {}
-
-
-def _table(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
 def parse_settings(text: str) -> dict[str, Any]:
     """Read settings as strictly as the client does, and check the parts that grove changes."""
-    text = text.removeprefix(_MARK)
-    try:
-        document = json.loads(text, parse_constant=_refuse) if text.strip() else {}
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise CodecError(f"{where}: {error.msg}") from error
-    except (ValueError, RecursionError) as error:
-        raise CodecError(str(error)) from error
-    _require(document, dict, "the settings")
-    for name in ("hooks", "permissions", "mcpServers"):
-        _require(document.get(name, {}), dict, name)
-    for event, groups in document.get("hooks", {}).items():
-        _require(groups, list, f"hooks.{event}")
-    _require(document.get("permissions", {}).get("allow", []), list, "permissions.allow")
+    document = parse(text)
+    for name in ("permissions", "mcpServers"):
+        require(document.get(name, {}), dict, name)
+    require(document.get("permissions", {}).get("allow", []), list, "permissions.allow")
     return document
-
-
-def _require(value: object, kind: type, name: str) -> None:
-    if not isinstance(value, kind):
-        raise CodecError(f"{name} must be {'an object' if kind is dict else 'a list'}")
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
-
-
-def _written_like(text: str, before: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    """Write settings with the indentation and the line ends of a text; unchanged ones stay."""
-    if before == document:
-        return text
-    mark = _MARK if text.startswith(_MARK) else ""
-    indent = _INDENT.match(text.removeprefix(_MARK))
-    written = json.dumps(document, indent=indent[1] if indent else "  ", ensure_ascii=False)
-    end = "" if text.strip() and not text.endswith("\n") else "\n"
-    return mark + (written + end).replace("\n", "\r\n" if "\r\n" in text else "\n")
 
 
 def with_own(
@@ -210,7 +160,7 @@ def with_own(
     if hooks is not None:
         events = document.setdefault("hooks", {})
         for event in {**events, **hooks}:
-            _put_hooks(events, event, hooks.get(event, ()))
+            put_event(events, event, own_hook, hooks.get(event, ()))
     allowed = document.get("permissions", {}).get("allow", [])
     if rule is not None and rule not in allowed:
         document.setdefault("permissions", {})["allow"] = [*allowed, rule]
@@ -222,14 +172,14 @@ def with_own(
     if status_line is not None:
         command = f"{shlex.quote(status_line)} {_STATUS_LINE}"
         document["statusLine"] = {"type": "command", "command": command}
-    return _written_like(text, before, document)
+    return written_like(text, before, document)
 
 
 def without_own(text: str, *, rule: str | None = None) -> str:
     """Take grove's hooks, server and status line, and a permission rule, out of settings."""
     before, document = parse_settings(text), parse_settings(text)
     for event in before.get("hooks", {}):
-        _put_hooks(document["hooks"], event, ())
+        put_event(document["hooks"], event, own_hook, ())
     if rule is not None and rule in document.get("permissions", {}).get("allow", []):
         document["permissions"]["allow"].remove(rule)
         if not document["permissions"]["allow"]:
@@ -241,12 +191,12 @@ def without_own(text: str, *, rule: str | None = None) -> str:
     for section in ("hooks", "permissions", "mcpServers"):
         if before.get(section) and not document[section]:
             del document[section]
-    return _written_like(text, before, document)
+    return written_like(text, before, document)
 
 
-def allows(text: str, rule: str) -> bool:
-    """Return whether settings hold a permission rule."""
-    return rule in parse_settings(text).get("permissions", {}).get("allow", [])
+def _allowed(text: str) -> Sequence[Any]:
+    rules: Sequence[Any] = parse_settings(text).get("permissions", {}).get("allow", [])
+    return rules
 
 
 def has_own_server(text: str) -> bool:
@@ -254,29 +204,85 @@ def has_own_server(text: str) -> bool:
     return _is_own_server(parse_settings(text).get("mcpServers", {}).get(SERVER))
 
 
-def _put_hooks(events: dict[str, list[Any]], event: str, wanted: Sequence[Group]) -> None:
-    groups = events.get(event, [])
-    if [one for one in groups if _has_own_hook(one)] == list(wanted):
-        return
-    events[event] = []
-    for group in groups:
-        if not _has_own_hook(group):
-            events[event].append(group)
-        elif others := [hook for hook in group["hooks"] if not own_hook(hook)]:
-            events[event].append({**group, "hooks": others})
-    events[event] += wanted
-    if not events[event]:
-        del events[event]
-
-
 def _is_own_server(server: object) -> bool:
     return isinstance(server, dict) and server.get("args") == ["serve"]
 
 
 def _is_own_status_line(line: object) -> bool:
-    program, _, argument = (_text(_table(line).get("command")) or "").rpartition(" ")
+    program, _, argument = (as_text(as_table(line).get("command")) or "").rpartition(" ")
     return argument == _STATUS_LINE and Path(program.strip("'")).name == "grove"
 
 
-def _has_own_hook(group: object) -> bool:
-    return any(own_hook(hook) for hook in _list(_table(group).get("hooks")))
+# --- what installing takes ------------------------------------------------------------------------
+
+
+def setup(context: HostContext) -> HostSetup:
+    """Say what is written into the client's settings of a project."""
+    root, program = context.root, context.program
+    wanted: list[HostFile] = []
+    notes: list[str] = []
+    if context.hooks:
+        server = context.server or has_own_server(_text_of(server_file(root)))
+        groups = hook_groups(program, conditions_for(shell_words(context), context.gate_words))
+        if server:
+            groups = hook_groups_with_server(program)
+            wanted.append(_settings(server_file(root), partial(with_own, server=program)))
+        groups = with_gates(groups, program, context.tools, context.agents)
+        line = context.status_line
+        other = other_status_line(root, context.environment) if line else None
+        if other:
+            notes.append(f"{other} has a status line: grove's was not added")
+        put = partial(
+            with_own,
+            hooks=groups,
+            rule=ALLOW_RULE if context.allow else None,
+            status_line=program if line and not other else None,
+        )
+        wanted.append(_settings(settings_file(root, shared=context.shared), put))
+        notes += [] if context.allow else [_ADVICE]
+    if context.rules:
+        rules, text = rules_file(root), context.protocol
+        before = _text_of(rules)
+        if before not in ("", text):
+            name = rules.relative_to(root)
+            notes.append(f"{name} is not what this grove writes: kept; delete it to have it again")
+        wanted.append(
+            HostFile(
+                path=rules,
+                put=lambda found: found or text,
+                take=lambda found, _: "" if found == text else found,
+                is_whole=True,
+            )
+        )
+    return HostSetup(files=tuple(wanted[::-1]), notes=tuple(notes))
+
+
+def shell_words(context: HostContext) -> list[str]:
+    """Collect the words of which one stands in every shell command that closes a ticket here."""
+
+    def runs_shell(matcher: CloseMatcher) -> bool:
+        return any(fnmatchcase(SHELL_TOOL, one) for one in matcher.tools)
+
+    return [word for one in context.matchers if runs_shell(one) for word in one.literals]
+
+
+def _settings(path: Path, put: Callable[[str], str]) -> HostFile:
+    return HostFile(path=path, put=put, take=_take, said=_said)
+
+
+def _take(text: str, original: str) -> str:
+    was_allowed = ALLOW_RULE in _allowed(original)
+    return without_own(text, rule=None if was_allowed else ALLOW_RULE)
+
+
+def _said(text: str) -> dict[str, Any]:
+    """Return what settings say, without the sections and lists that are empty."""
+    document = parse_settings(text)
+    hooks, permissions = document.get("hooks", {}), document.get("permissions", {})
+    document["hooks"] = {event: groups for event, groups in hooks.items() if groups}
+    document["permissions"] = {name: one for name, one in permissions.items() if one != []}
+    return {name: one for name, one in document.items() if one != {}}
+
+
+def _text_of(path: Path) -> str:
+    return read_text(path) or ""

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from grove_core.hosts.claude_hooks import hook_groups
-from grove_core.hosts.claude_settings import registrations
+from grove_hosts.claude_code.hooks import hook_groups
+from grove_hosts.claude_code.settings import registrations
 
 HOOKS = {"hooks": hook_groups("/opt/grove/bin/grove", ("Bash(*bd*)",))}
 

@@ -4,18 +4,12 @@ import json
 
 import pytest
 
-from grove_core.hosts.claude_code import (
-    CONTEXT_LIMIT,
-    context_answer,
-    has_edits,
-    parse,
-)
-from grove_core.hosts.contract import HookEvent
+from grove_core import CONTEXT_LIMIT, HookEvent, HookReply
+from grove_hosts.claude_code import answer, edited_files, parse
 
 
 def call(event, environment=None, **payload):
-    data = json.dumps({"session_id": "s-1", **payload}).encode()
-    return parse(event, data, environment or {})
+    return parse(event.value, {"session_id": "s-1", **payload}, environment or {})
 
 
 @pytest.mark.parametrize(
@@ -29,10 +23,10 @@ def test_the_process_of_the_client(variable, number):
 
 @pytest.mark.parametrize("text", ["Two\nlines", "x" * 20_000, ""])
 def test_context_is_one_json_object_without_a_word_on_permissions(text):
-    answer = context_answer(HookEvent.SESSION_START, text)
-    assert (answer.exit_code, answer.stderr) == (0, "")
+    given = answer(call(HookEvent.SESSION_START), HookReply(context=text))
+    assert (given.exit_code, given.stderr) == (0, "")
     said = {"hookEventName": "SessionStart", "additionalContext": text[:CONTEXT_LIMIT]}
-    assert json.loads(answer.stdout or "{}") == ({"hookSpecificOutput": said} if text else {})
+    assert json.loads(given.stdout or "{}") == ({"hookSpecificOutput": said} if text else {})
     assert CONTEXT_LIMIT <= 9_000
 
 
@@ -46,34 +40,12 @@ def used(name, **arguments):
 def test_edits_are_found(tmp_path, name):
     file = tmp_path / "t.jsonl"
     file.write_text(used("Read") + "broken {\n" + used(name))
-    assert has_edits(str(file), 0, tmp_path, ())
-    assert not has_edits(str(file), file.stat().st_size, tmp_path, ())
-    assert has_edits(str(file), len(used("Read")), tmp_path, ())
-
-
-@pytest.mark.parametrize(
-    ("path", "counts"),
-    [
-        ("{root}/app.py", True),
-        ("{root}/.groves", True),
-        ("app.py", True),
-        ("{root}/.grove/learnings.md", False),
-        ("{root}/src/../.grove/x", False),
-        ("{link}/.grove/x", False),
-        ("{root}/memory/deep/x", False),
-        ("{root}/../elsewhere.py", False),
-        ("{root}-2/app.py", False),
-    ],
-)
-def test_only_work_in_the_project_counts(tmp_path, path, counts):
-    root, file = tmp_path / "project", tmp_path / "t.jsonl"
-    root.mkdir()
-    (tmp_path / "link").symlink_to("project")
-    named = path.format(root=root, link=tmp_path / "link")
+    assert list(edited_files(str(file), 0)) == [""]
+    assert list(edited_files(str(file), file.stat().st_size)) == []
+    assert list(edited_files(str(file), len(used("Read")))) == [""]
     for field in ("file_path", "notebook_path"):
-        file.write_text(used("Edit", **{field: named}))
-        assert has_edits(str(file), 0, root, (".grove", "memory/")) is counts
-    assert has_edits(str(file), 0, tmp_path / "link", (".grove", "memory/")) is counts
+        file.write_text(used(name, **{field: "app.py"}))
+        assert list(edited_files(str(file), 0)) == ["app.py"]
 
 
 def test_what_is_no_edit(tmp_path):
@@ -82,9 +54,9 @@ def test_what_is_no_edit(tmp_path):
     lines = [json.dumps({"message": {"content": one}}) + "\n" for one in contents]
     file.write_text("".join([used("Bash"), *lines, '["tool_use"]\n', "[" * 100_000, '"tool_use"']))
     for path in (file, tmp_path / "none", tmp_path):
-        assert not has_edits(str(path), 0, tmp_path, ())
+        assert list(edited_files(str(path), 0)) == []
     # An edit of a file that is not named may be one of the project.
     for arguments in (None, {"file_path": 7}):
         call = {"type": "tool_use", "name": "Edit", "input": arguments}
         file.write_text(json.dumps({"message": {"content": [call]}}))
-        assert has_edits(str(file), 0, tmp_path, (".grove",))
+        assert list(edited_files(str(file), 0)) == [""]

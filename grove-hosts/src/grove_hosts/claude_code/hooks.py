@@ -1,13 +1,13 @@
 """grove's hooks in Claude Code's configuration, and what the session's server is told by them."""
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grove_core.hosts.claude_code import FILE_TOOLS, PLUGIN_ROOT_VARIABLE, event_name
-from grove_core.hosts.contract import Answer, HookEvent
-from grove_core.model.value import frozen
+from attrs import frozen
+
+from grove_core import HookEvent
+from grove_hosts.claude_code import FILE_TOOLS, event_name
 
 SHELL_TOOL: Final = "Bash"
 OTHER_TOOLS: Final = "TaskUpdate|TodoWrite|mcp__.*"
@@ -81,12 +81,6 @@ SLOTS: Final = (
 # A stop's command waits for the server's answer, and is the gate itself if that has died.
 _STOP_BESIDE_SERVER: Final = 50
 _TIMEOUT_OF_A_GATE: Final = 25
-_EVENTS: Final = {slot.name: slot.event for slot in SLOTS if slot.fields}
-_BLOCKS, _FAULT = 2, 3
-# What the server is told that is no text. Everything else is, whatever it looks like.
-_VALUES: Final = frozenset({"tool_input", "stop_hook_active", "background_tasks"})
-# May be of any type: a text counts as what it looks like only if that is an object or a list.
-_ANY_VALUE: Final = "tool_response"
 
 Group = Mapping[str, Any]
 
@@ -196,48 +190,3 @@ def _server_hook(slot: HookSlot, server: str) -> Group:
         "input": {EVENT_FIELD: slot.name, **fields},
         "timeout": slot.timeout,
     }
-
-
-def tools_prefix(environment: Mapping[str, str]) -> str:
-    """Return how the client begins the names of the server's tools."""
-    return "mcp__plugin_grove_grove__" if PLUGIN_ROOT_VARIABLE in environment else "mcp__grove__"
-
-
-def event_of(arguments: Mapping[str, Any]) -> HookEvent | None:
-    """Return which event a call of the tool is about."""
-    name = arguments.get(EVENT_FIELD)
-    return _EVENTS.get(name) if isinstance(name, str) else None
-
-
-def payload_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn what the client says into what it writes to the standard input of a command hook."""
-    payload = {
-        name: _value(name, text) for name, text in arguments.items() if text and name != EVENT_FIELD
-    }
-    payload["hook_event_name"] = arguments.get(EVENT_FIELD)
-    return {name: value for name, value in payload.items() if value is not None}
-
-
-def _value(name: str, text: object) -> object:
-    if not isinstance(text, str) or name not in (*_VALUES, _ANY_VALUE):
-        return text
-    if name == _ANY_VALUE and text[:1] not in ("{", "["):
-        return text
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text if name == _ANY_VALUE else None
-
-
-def is_fault(answer: Answer) -> bool:
-    """Return whether grove failed, which the client is to say and to go on."""
-    return answer.exit_code == _FAULT
-
-
-def answer_text(answer: Answer) -> str:
-    """Say as a hook's JSON what a command hook says with its exit code and its streams."""
-    if answer.exit_code == _BLOCKS:
-        return json.dumps({"decision": "block", "reason": answer.stderr.rstrip("\n")})
-    if answer.stdout or is_fault(answer):
-        return answer.stdout or answer.stderr
-    return json.dumps({"systemMessage": answer.stderr.rstrip("\n")} if answer.stderr else {})

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.errors import CodecError
-from grove_core.hosts.claude_hooks import MOST_CONDITIONS, conditions_for, hook_groups, own_hook
-from grove_core.hosts.claude_settings import parse_settings, with_own, without_own
+from grove_hosts.claude_code.checks import lets_in
+from grove_hosts.claude_code.hooks import MOST_CONDITIONS, conditions_for, hook_groups, own_hook
+from grove_hosts.claude_code.settings import parse_settings, with_own, without_own
 
 NARROWED = hook_groups("/opt/new place/grove", conditions_for(["bd"]))
 
@@ -111,3 +112,17 @@ def test_conditions_let_in_every_command_that_holds_a_literal(literals):
     commands = [f"x {literal} x" for literal in literals]
     for command in (*commands, "bash -s", "sh -s") if conditions else ():
         assert any(fnmatchcase(command, pattern) for pattern in patterns)
+
+
+@pytest.mark.parametrize(
+    ("condition", "words", "is_let_in"),
+    [
+        ("Bash(*bd*)", "bd", True),
+        ("Bash(*bd*)", "bd-tool close", True),
+        ("Bash(*bd*)", "tissue", False),
+        ("Bash(bd close *)", "bd", False),
+        ("Bash", "anything", True),
+    ],
+)
+def test_what_a_condition_of_a_hook_lets_in(condition, words, is_let_in):
+    assert lets_in(condition, words) is is_let_in

@@ -1,1 +1,0 @@
-"""Adapters for coding agents: payload in, answer out."""
