@@ -33,7 +33,7 @@ def own_words(hook: object, host: str) -> Sequence[str]:
         return ()
     for place, word in enumerate(words):
         if word.rpartition("/")[2] == "grove" and words[place + 1 : place + 3] == ["hook", host]:
-            return words[place:]
+            return words[place : place + 3]
     return ()
 
 
