@@ -55,11 +55,19 @@ def ask(world, agent):
     agent.asks("Go on.")
 
 
+def hand_in(world, agent):
+    inbox = world.project / ".grove" / "inbox"
+    inbox.mkdir()
+    (inbox / "1.json").touch()
+
+
 def damage_the_state(world, agent):
     (world.grove_home / "sessions" / "session-1.json").write_text("{")
 
 
-@pytest.mark.parametrize("change", [change_settings, lose_the_tickets, ask, damage_the_state])
+@pytest.mark.parametrize(
+    "change", [change_settings, lose_the_tickets, ask, hand_in, damage_the_state]
+)
 def test_whatever_a_stop_depends_on_is_looked_at(beads, asked, change):
     agent = beads.agent()
     agent.starts()

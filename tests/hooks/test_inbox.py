@@ -337,7 +337,30 @@ def test_what_no_session_here_has_handed_in_is_named_once_and_left(beads, agent,
     assert why in beads.log()
 
 
-def test_what_a_session_left_behind_is_taken_in_by_the_next(beads, agent):
+# --- the hooks ----------------------------------------------------------------------------------
+
+
+def stops(agent):
+    agent.is_let_go(active=True)
+
+
+def asks(agent):
+    agent.asks("Go on.")
+
+
+def starts_another(agent):
+    agent.world.agent("session-2").starts()
+
+
+@pytest.mark.parametrize("event", [stops, asks, starts_another])
+def test_a_hook_takes_in_what_waits_before_anything_else(beads, agent, event):
+    assert sent(agent, "skip", "nothing was learned here").code == 0
+    event(agent)
+    assert (beads.gate(), inbox(beads)) == ("skipped", [])
+    agent.is_let_go()
+
+
+def test_what_a_session_left_behind_is_taken_in_days_later(beads, agent):
     assert sent(agent, "skip", "nothing was learned here").code == 0
     judge(beads, days=3)
     assert beads.gate() == "skipped"

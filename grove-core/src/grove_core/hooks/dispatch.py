@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 from attrs import evolve
 
 from grove_core.clock import format_instant, now_utc
+from grove_core.environment import handed_in
 from grove_core.errors import CodecError, StorageError
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 from grove_core.plugins.hosts import (
@@ -48,6 +49,8 @@ _LONGEST_WORK_SECONDS: Final = 60.0
 
 _GRACE_SECONDS: Final = 0.5
 _SIGNALS: Final = {signal.ITIMER_PROF: signal.SIGPROF, signal.ITIMER_REAL: signal.SIGALRM}
+# Of which each does first what an agent has handed in from a sandbox.
+_TAKING_IN: Final = (HookEvent.STOP, HookEvent.USER_PROMPT_SUBMIT, HookEvent.SESSION_START)
 # Of events whose module is not called as they are.
 _MODULES: Final = {
     HookEvent.SESSION_START: "session",
@@ -195,14 +198,10 @@ def _handle(
     known: list[HookInput],
 ) -> HookAnswer:
     clock = _CLOCK_SECONDS.get(name, _LONGEST_CLOCK_SECONDS)
-    started, work_started = time.monotonic(), time.thread_time()
+    end, work_started = time.monotonic() + clock, time.thread_time()
     limit.start(_LONGEST_WORK_SECONDS, clock)
     project = Project(_directory(payload), environment, now_utc(), warm=warm)
-    work = project.config.hooks.deadline_ms / 1000
-    limit.start(work, started + clock - time.monotonic())
-    for_the_answer = min(_SECONDS_FOR_THE_ANSWER, work * _SHARE_FOR_THE_ANSWER)
-    project.deadline = started + clock - for_the_answer
-    project.work_deadline = work_started + work - for_the_answer
+    _set_deadlines(project, limit, end, work_started)
     project.work_started = work_started if warm else 0.0
     host = project.plugins.host(DEFAULT_HOST if name in _CLOCK_SECONDS else name)
     if host is None:
@@ -212,8 +211,24 @@ def _handle(
     if call is None or call.event is HookEvent.SESSION_END:
         return SILENCE  # whoever looks next sees that a session has ended
     known.append(call := evolve(call, host=host.name))
-    reply = _reply(_project_of(call, project), call)
-    return host.value.answer(call, reply)
+    project = _project_of(call, project)
+    if call.event in _TAKING_IN and handed_in(os.fspath(project.root)):
+        from grove_core.services.requests import take_in
+
+        # What a reflection takes is not the hook's own time, which begins after it.
+        limit.start(_LONGEST_WORK_SECONDS, end - time.monotonic())
+        take_in(project)
+        _set_deadlines(project, limit, end, time.thread_time())
+    return host.value.answer(call, _reply(project, call))
+
+
+def _set_deadlines(project: Project, limit: TimeLimit, end: float, work_started: float) -> None:
+    """Give a hook's own work its time, and all of it until an end by the clock."""
+    work = project.config.hooks.deadline_ms / 1000
+    limit.start(work, end - time.monotonic())
+    for_the_answer = min(_SECONDS_FOR_THE_ANSWER, work * _SHARE_FOR_THE_ANSWER)
+    project.deadline = end - for_the_answer
+    project.work_deadline = work_started + work - for_the_answer
 
 
 def _unknown(name: str, payload: Mapping[str, Any], project: Project) -> HookAnswer:

@@ -123,6 +123,7 @@ def _take_in(project: Project, do: Do) -> Iterator[tuple[str, str]]:
             if name not in session.received:
                 own = project.elsewhere(project.root)
                 own.sessions.taking_in = name
+                own.work_deadline = None  # as thorough as the command
                 _do_once(own, session, one, do)
             (folder / name).unlink(missing_ok=True)
         except (GroveError, OSError) as error:
