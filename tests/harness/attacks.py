@@ -3,6 +3,9 @@
 import json
 import os
 import random
+import re
+import resource
+import shutil
 import signal
 import string
 import subprocess
@@ -10,12 +13,16 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import frozen
+from giants import giants
+from git_histories import History
 from hostile import ACTING, CANARY, HELD_BACK, NEAR_MISSES, POISONS, escapes, marked
 from planted import innocent, planted
-from world import World
+from session_server import ServedWorld
+from world import Agent, World
 
 from grove_core.injection import render
 from grove_core.reflection.candidates import read_candidate
@@ -39,6 +46,7 @@ class Figure:
     tried: int
     said: str
     failed: int = 0
+    costs: tuple = ()  # what a command took: its words, MiB, seconds
 
 
 def candidate(number):
@@ -63,12 +71,14 @@ def a_world(folder, name):
     return made
 
 
-def gate_sequences(folder, count):
+def gate_sequences(folder, count, *, served=False):
     """Random sessions on the real hooks, each stop compared with what is owed."""
-    stops, wrong = 0, 0
+    stops, wrong, kills = 0, 0, 0
     for seed in range(count):
         chance = random.Random(seed)
-        agent = a_world(folder, f"gate-{seed}").agent()
+        world = a_world(folder, f"gate-{served}-{seed}")
+        world = ServedWorld(world, seed) if served else world
+        agent = Agent(world, "session-1", {})
         agent.starts()
         owed, blocks = False, 0
         for step in range(chance.randrange(4, 10)):
@@ -89,7 +99,13 @@ def gate_sequences(folder, count):
                 breaks = owed and blocks >= 3
                 wrong += code != (2 if owed and not breaks else 0)
                 owed, blocks = owed and not breaks, blocks + 1
-    return Figure("gate: random sessions on the hooks", count, f"{stops} stops answered", wrong)
+        if served:
+            world.kill()
+            kills += world.kills
+    if not served:
+        return Figure("gate: random sessions on the hooks", count, f"{stops} stops answered", wrong)
+    said = f"{stops} stops answered, the server killed {kills} times"
+    return Figure("the same on the session's server", count, said, wrong)
 
 
 def kills(folder, count):
@@ -138,6 +154,177 @@ def parallel(folder, count):
     ids = world.learning_ids()
     lost = abs(accepted - len(ids)) + len(ids) - len({*ids})
     return Figure("writers at once", count, f"{accepted} accepted", lost)
+
+
+@contextmanager
+def _small_disk(place):
+    """A full disk for a folder, in the way that this machine allows; gives what fills it, and how."""
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", place]
+    if not os.geteuid() and not subprocess.run(mount, capture_output=True, check=False).returncode:
+        junk = place / "junk"
+
+        def fill(left):
+            with junk.open("wb", 0) as file:
+                try:
+                    while True:
+                        file.write(bytes(4096))
+                except OSError:
+                    file.truncate(max(0, file.tell() - left))
+
+        yield fill, junk.unlink, "a tmpfs of 1 MiB"
+        subprocess.run(["umount", place], check=True)
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def limit(left):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (left, hard))
+
+    yield (
+        limit,
+        lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard)),
+        "a limit on the size of files",
+    )
+
+
+def full_disks(folder):
+    """A disk that is full when a session has to reflect: nothing is lost or stuck when it is not."""
+    wrong, stored, how = 0, 0, ""
+    cases = [
+        (place, left) for place in ("project/.grove", "grove-home") for left in (0, 4096, 16384)
+    ]
+    for number, (name, left) in enumerate(cases):
+        world = World(folder / f"full-{number}")
+        place = world.folder / name
+        place.mkdir()
+        with _small_disk(place) as (fill, free, means):
+            how = means
+            (world.project / ".grove").mkdir(exist_ok=True)
+            world.learnings_file.touch()
+            (world.project / ".grove/config.toml").touch()
+            world.use_beads()
+            agent = world.agent(real=True)  # this process has files of its own to write
+            agent.starts()
+            agent.closes("bd-1")
+            fill(left)
+            given = agent.stops(), agent.reflects(candidate(1)), agent.stops()
+            free()
+            accepted = given[1].code == 0
+            stored += accepted
+            done = [agent.reflects(candidate(1))] if not accepted else []
+            done += [agent.grove("maintain", "flush"), agent.stops()]
+            wrong += any("Traceback" in one.stderr for one in (*given, *done))
+            wrong += any(one.code for one in done) + (len(world.learning_ids()) != 1)
+            wrong += world.session() is None or bool(world.log("crash.log"))
+    said = f"{how}; {stored} reflections accepted meanwhile, all stored once it had room"
+    return Figure("full disks", len(cases), said, wrong)
+
+
+@contextmanager
+def _read_only(place):
+    """A folder that nobody may write to; gives whether that was to be had."""
+    if os.geteuid():
+        place.chmod(0o555)
+        yield True
+        place.chmod(0o755)
+        return
+    steps = (["--bind", place, place], ["-o", "remount,ro,bind", place])
+    done = [subprocess.run(["mount", *one], capture_output=True, check=False) for one in steps]
+    yield not any(one.returncode for one in done)
+    if not done[0].returncode:
+        subprocess.run(["umount", place], check=True)
+
+
+def read_only_disks(folder):
+    """A disk that cannot be written: work goes on, what was accepted is delivered afterwards."""
+    wrong, tried, stored = 0, 0, 0
+    for name in ("project", "grove-home"):
+        world = a_world(folder, f"read-only-{name}")
+        agent = world.agent()
+        agent.starts()
+        agent.closes("bd-1")
+        with _read_only(world.folder / name) as possible:
+            if not possible:
+                continue
+            given = agent.stops(), agent.reflects(candidate(1)), agent.grove("status")
+        accepted, tried = given[1].code == 0, tried + 1
+        stored += accepted
+        done = [agent.reflects(candidate(1))] if not accepted else []
+        done += [agent.grove("maintain", "flush"), agent.stops()]
+        wrong += any("Traceback" in one.stderr for one in (*given, *done))
+        wrong += any(one.code for one in done) + (len(world.learning_ids()) != 1)
+    said = f"{stored} reflections accepted meanwhile, all stored afterwards"
+    return Figure("read-only disks", tried, said if tried else "root may not mount here", wrong)
+
+
+def git_histories(folder, count):
+    """Random branches, merges, rebases, picks, squashes and stashes of two clones."""
+    wrong, steps = 0, 0
+    for seed in range(count):
+        place = folder / "history"
+        place.mkdir()
+        history = History(place, seed)
+        try:
+            for number in range(history.random.randint(4, 9)):
+                history.step(number)
+                steps += 1
+            history.finish()
+            history.judge()
+        except AssertionError as error:
+            print(f"history {seed}: {error}", file=sys.stderr)
+            wrong += 1
+        shutil.rmtree(place)
+    said = f"{steps} steps, all learnings and events in both clones"
+    return Figure("histories of git", count, said, wrong)
+
+
+def floods(folder):
+    """Inputs made to cost much: each is answered in time, and none ends in a traceback."""
+    world = a_world(folder, "floods")
+    agent = world.agent()
+    agent.starts()
+    commands = {
+        "long": "echo " + "x" * 10_000_000,
+        "closes": "bd close bd-1; " * 700_000,
+        "lines": "true\n" * 200_000,
+        "substitutions": "$(" * 3_000,
+        "braces": "{" * 50_000,
+        "expansions": "echo " + "{1,2}" * 40,
+        "heredocs": "cat <<A\n" * 2_000,
+    }
+    calls = [
+        ("pre-tool-use", {"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": text}})
+        for text in commands.values()
+    ]
+    whole = [json.dumps({"session_id": "session-1", "cwd": str(world.project), **fields}).encode()
+             for _, fields in calls]  # fmt: skip
+    inputs = [(("hook", event), data) for (event, _), data in zip(calls, whole, strict=True)]
+    start = b'{"session_id": "session-1", "a": '
+    inputs += [
+        (("hook", "stop"), start + b"[" * 1_000_000),
+        (("hook", "stop"), start + b"[" + b"[]," * 5_000_000 + b"[]]}"),
+        (("hook", "stop"), b"\0" * 20_000_000),
+        (("hook", "user-prompt-submit"), start + b'"' + b"\xff" * 1_000_000 + b'"}'),
+        (("hook", "stop"), start + b"1" * 1_000_000 + b"}"),
+        (("reflect", "--session-id", "session-1"), b'{"candidates": ' + b"[" * 900_000),
+        (
+            ("reflect", "--session-id", "session-1"),
+            json.dumps({"learnings_used": [{"id": "x" * 20, "how": "y"}] * 15_000}).encode(),
+        ),
+    ]
+    wrong, longest = 0, 0.0
+    for words, data in inputs:
+        before = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-m", "grove_core._entry", *words], input=data, cwd=world.project,
+            env=world._environment({"GROVE_HOOKS_DEADLINE_MS": "3000"}), capture_output=True,
+            timeout=120, check=False,
+        )  # fmt: skip
+        longest = max(longest, time.monotonic() - before)
+        wrong += b"Traceback" in done.stderr or (
+            words[0] == "hook" and done.returncode not in (0, 2)
+        )
+    wrong += longest > 60
+    return Figure("floods", len(inputs), f"the longest took {longest:.0f} s", wrong)
 
 
 def quotation():
@@ -234,7 +421,9 @@ def hostile_repositories(folder):
             os.urandom(100_000)
         ),
     }
-    wrong, ran = 0, 0
+    wrong, ran, strace = 0, 0, shutil.which("strace")
+    traced = folder / "traced"
+    prefix = [strace, "-f", "-qq", "--seccomp-bpf", "-e", "trace=execve,connect", "-o", traced]
     for number, (name, build) in enumerate(cases.items()):
         world = a_world(folder, f"hostile-{number}")
         world.make_git()
@@ -251,7 +440,8 @@ def hostile_repositories(folder):
         for words in (*calls, ("status",), ("search", "x"), ("doctor",), ("stats",)):
             try:
                 done = subprocess.run(
-                    [sys.executable, "-P", "-m", "grove_core._entry", *words],
+                    [*(prefix if strace else ()), sys.executable, "-P", "-m", "grove_core._entry",
+                     *words],
                     cwd=world.project, env={**environment, "PATH": path}, input=payload.encode(),
                     capture_output=True, timeout=60, check=False,
                 )  # fmt: skip
@@ -261,8 +451,19 @@ def hostile_repositories(folder):
             wrong += b"Traceback" in done.stderr or (
                 words[0] == "hook" and done.returncode not in (0, 2)
             )
+            ran += strace is not None and _reached(traced.read_text(errors="replace"), world)
         ran += (world.project / "RAN").exists()
-    return Figure("hostile repositories", len(cases), f"{ran} programs of theirs run", wrong + ran)
+    seen = "seen by strace" if strace else "by what they leave; there is no strace here"
+    said = f"{ran} programs of theirs run, none connected to ({seen})"
+    return Figure("hostile repositories", len(cases), said, wrong + ran)
+
+
+def _reached(trace, world):
+    """How often a program of the project was run, or a connection made."""
+    lines = trace.splitlines()
+    own = re.escape(str(world.project))
+    ran = sum(re.search(rf'execve\("{own}/.*= 0$', one) is not None for one in lines)
+    return ran + sum("AF_INET" in one and "connect(" in one for one in lines)
 
 
 def _touch(path):
@@ -286,14 +487,30 @@ def _with_filters(project):
     (project / "touched.txt").write_text("x")
 
 
+def commands_on_giants(folder, *, every):
+    """Commands on files of a size that no person writes."""
+    submission = json.dumps({"candidates": [candidate(1)]})
+    costs, faults = giants(folder, submission, every=every)
+    over = [one for one in costs if one[1] > 300 or one[2] > 60]
+    largest, longest = (max(one[number] for one in costs) for number in (1, 2))
+    said = f"at most {largest} MiB and {longest:.0f} s of processor time; {faults} tracebacks or leftovers"
+    return Figure("commands on giant files", len(costs), said, len(over) + faults, tuple(costs))
+
+
 def attack(scale=1):
     """Try everything, so much of what takes long."""
     with tempfile.TemporaryDirectory(prefix="grove-attack-") as name:
         folder = Path(name).resolve()
         yield gate_sequences(folder, 60 * scale)
+        yield gate_sequences(folder, 10 * scale, served=True)
         yield kills(folder, 25 * scale)
         yield parallel(folder, 20 * scale)
+        yield full_disks(folder)
+        yield read_only_disks(folder)
+        yield git_histories(folder, 6 * scale)
         yield hostile_repositories(folder)
+        yield floods(folder)
+        yield commands_on_giants(folder, every=scale > 1)
         yield quotation()
         yield from poisons()
         yield forged_logs(folder)

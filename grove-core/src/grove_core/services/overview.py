@@ -181,6 +181,8 @@ class Overview:
 def overview_of(project: Project) -> Overview:
     """Look at everything."""
     sessions, library, root = sessions_here(project), project.library, project.root
+    # Counting comes first: what it reads for that is let go before backends keep theirs.
+    statistics = project.statistics()
     healths = library.healths(servers=False)
     live = [one for one in sessions if not is_over(one, project)]
     seen = HostContext(root=root, environment=project.environment)
@@ -197,7 +199,7 @@ def overview_of(project: Project) -> Overview:
         outbox=[one.learning for one in project.outbox.entries(project.root)],
         left_behind=[one.learning for one in left_behind(project)],
         servers=library.freshness(),
-        statistics=project.statistics(),
+        statistics=statistics,
     )
 
 

@@ -26,7 +26,7 @@ CHANGED_FROM: Final = "changed_from"
 
 _PORTION: Final = 128 * 1024  # what is read and parsed at once: it should fit a processor's cache
 _TAIL: Final = 4096
-_FLUSHED_AT: Final = 100_000  # events; more at once are quicker to write and take more memory
+_FLUSHED_AT: Final = 20_000  # events; more at once are quicker to write and take more memory
 
 # Events of which a repeat changes nothing.
 _USES: Final = ("surfaced", "referenced", "dismissed")
