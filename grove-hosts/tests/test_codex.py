@@ -243,7 +243,7 @@ def test_hooks_go_to_the_person_or_to_the_project(here, tmp_path):
 def test_a_hook_is_the_same_for_every_version_and_project(here):
     hooks = json.loads(install(here).read_text())["hooks"]
     handlers = [hook for groups in hooks.values() for group in groups for hook in group["hooks"]]
-    assert {hook["command"] for hook in handlers} == {"grove hook codex"}
+    assert {hook["command"] for hook in handlers} == {"grove hook codex || true"}
     assert all(isinstance(hook["timeout"], int) for hook in handlers)
     assert all(list(group) == ["hooks"] for groups in hooks.values() for group in groups)
     told = evolve(here, program="/venv/bin/grove", gate_words=("x",), tools=("Read",))

@@ -25,6 +25,8 @@ from grove_hosts.codex import NAME, REGISTERED, SET_VARIABLE
 from grove_hosts.settings import as_list, as_table, hooks_file, own_words, read, registered_in
 from grove_hosts.skills import shared_skill
 
+# A program that is broken may end as a denial does, with 2, and Codex would obey it for ever.
+_COMMAND: Final = "grove hook codex || true"
 _SECONDS: Final = {**dict.fromkeys(REGISTERED, 25), "SessionEnd": 3}
 _DEFAULT_SECONDS: Final = 600
 _TRUST: Final = "Start codex and trust it there: when it asks, or with /hooks"
@@ -49,7 +51,7 @@ def _home(context: HostContext) -> Path:
 
 
 def _groups(context: HostContext) -> dict[str, list[Mapping[str, Any]]]:
-    command = "grove hook codex"
+    command = _COMMAND
     if context.shared:
         command = f"{SET_VARIABLE}=project {command}"
     groups: dict[str, list[Mapping[str, Any]]] = {
