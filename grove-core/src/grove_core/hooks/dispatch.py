@@ -256,6 +256,8 @@ def _directory(payload: Mapping[str, Any]) -> Path:
 
 def _project_of(call: HookInput, project: Project) -> Project:
     """Return the project the session belongs to, wherever the agent has gone since."""
+    if call.cwd and Path(call.cwd) != project.start:  # its adapter has found that elsewhere
+        project = project.elsewhere(Path(call.cwd))
     if call.event is HookEvent.SESSION_START and not call.source.continues:
         return project
     session = project.session(call.session_id)

@@ -202,7 +202,9 @@ def _ask_gate(
         )
         return SessionUpdate(session, events, resolved.trace, if_different=not resolved.trace)
 
-    session, decisions = update_session(project, new_session(project, call), change)
+    session, decisions = update_session(
+        project, new_session(project, call), change, is_tentative=call.is_tentative
+    )
     return session, decisions[-1] if decisions else None
 
 

@@ -102,10 +102,7 @@ def _note_prompt(project: "Project", call: HookInput) -> tuple[Session, StartSou
 def _silent_start(
     project: "Project", call: HookInput, before: Session | None
 ) -> StartSource | None:
-    """Return why the session started if no prompt has come since and the start could say nothing.
-
-    What an earlier run of it was shown is gone from the client's history then.
-    """
+    """Return why the session started if that could say nothing, and no prompt has come since."""
     host = project.plugins.host(call.host)
     if before is None or host is None or host.value.abilities.context_with_start:
         return None
@@ -113,8 +110,7 @@ def _silent_start(
     latest = next((one for one in reversed(before.trace.events) if one.event_type in told), None)
     if latest is None or latest.event_type is EventType.PROMPT:
         return None
-    source = StartSource(latest.details.get("source"))
-    return StartSource.COMPACT if source.continues else source
+    return StartSource(latest.details.get("source"))
 
 
 def _goes_on(intent: CloseIntent) -> bool:

@@ -81,6 +81,8 @@ class HookInput(Value):
         touched_file: The file that the call has touched, absolute, if it is one.
         background: Work that goes on in the background at a stop.
         stop_hook_active: Whether the client says that a block keeps the agent at work.
+        is_tentative: Whether the agent may yet go on by itself: a block is answered and does not
+            count, and the client asks again if that was the end.
         process_id: The client's process, if it is known.
         set_of_hooks: Tells two registrations of grove for one client apart.
         tools: How the names of the session server's tools begin; empty where there is none.
@@ -105,6 +107,7 @@ class HookInput(Value):
     touched_file: str = ""
     background: tuple[BackgroundTask, ...] = ()
     stop_hook_active: bool = False
+    is_tentative: bool = False
     process_id: int | None = None
     set_of_hooks: str = ""
     tools: str = ""

@@ -64,6 +64,8 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
         if is_echo:
             return SessionUpdate(stored, if_different=True)
         given.update(_answers(project, gates, told, stored.gates))
+        if call.is_tentative and any(one.block for one in given.values()):
+            return SessionUpdate(stored, if_different=True)
         update = with_answers(stored, given, project.now, told[0].value)
         return update._replace(session=evolve(update.session, stops=stops))
 

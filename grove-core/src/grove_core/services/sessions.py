@@ -21,6 +21,7 @@ from grove_core.model.gate import (
     SessionEnded,
     SkipDecider,
     SkipDecision,
+    Verdict,
 )
 from grove_core.model.session import (
     EventType,
@@ -72,16 +73,21 @@ def update_session(
     change: Callable[[Session], SessionUpdate],
     *,
     literals: Collection[str] | None = None,
+    is_tentative: bool = False,
 ) -> tuple[Session, Sequence[Decision]]:
     """Change a session under its lock and step its gate; then log.
 
-    ``known`` is what is changed where nothing is stored.
+    ``known`` is what is changed where nothing is stored. A tentative block leaves all as it is.
     """
     decisions: list[Decision] = []
+    dropped: list[Session] = []
 
     def apply(stored: Session | None) -> Session:
         before = stored or known
         after, decisions[:] = _step(project, before, change(before))
+        if is_tentative and any(one.verdict is Verdict.BLOCK for one in decisions):
+            dropped.append(after)
+            return before
         # Under the lock: another process must not take back what this one has just said.
         close_waits = bool(after.intents)
         if literals is None:
@@ -95,6 +101,8 @@ def update_session(
         found = project.sessions.quarantined.pop()
         why = f"session state could not be read and was set aside as {found.path}: {found.reason}"
         project.diagnostics.log("error", why, session=found.session_id)
+    if dropped:
+        return dropped[0], decisions
     _log_decisions(project, session.id, decisions)
     # Last, since it asks git: what is said above must be on disk if that takes too long.
     if session.baseline is not None and any(one.baseline_moves for one in decisions):

@@ -67,6 +67,7 @@ def parse(
         tool=tool,
         result=_result(payload) if is_over else None,
         touched_file=str(Path(directory(payload), file)) if file else "",
+        is_tentative=payload.get("tentative") is True,
         process_id=get(payload, "process_id", int, 0) or None,
     )
 
