@@ -17,6 +17,7 @@ StrPath = str | os.PathLike[str]
 LOCK_TIMEOUT_SECONDS = 15.0
 LARGEST_BYTES = 64 * 1024 * 1024
 _LOCK_POLL_SECONDS = 0.005
+_LOCK_POLL_SECONDS_MAX = 0.04  # hundreds that wait must not keep the holder from its work
 _NEW_FILE_MODE = 0o666
 _PRIVATE_FILE_MODE = 0o600
 # What ``replace`` names its new files until they are complete; the first group is the process.
@@ -98,7 +99,8 @@ def locked(
     Args:
         path: The file; its directory must exist.
         mode: Permissions of a new file, before the umask.
-        timeout: Seconds to wait for the lock; ``None`` for the usual limit.
+        timeout: Seconds to wait for the lock; ``None`` for the usual limit, from when another
+            process last changed the file.
 
     Yields:
         A descriptor open for reading and appending.
@@ -106,9 +108,8 @@ def locked(
     Raises:
         StorageError: The file cannot be opened, or the lock is not to be had in time.
     """
-    deadline = time.monotonic() + (LOCK_TIMEOUT_SECONDS if timeout is None else timeout)
     try:
-        descriptor = _lock_current(path, mode, deadline)
+        descriptor = _lock_current(path, mode, timeout)
     except OSError as error:
         raise StorageError(f"cannot open {path}: {error.strerror or error}") from error
     try:
@@ -117,8 +118,10 @@ def locked(
         os.close(descriptor)
 
 
-def _lock_current(path: StrPath, mode: int, deadline: float) -> int:
+def _lock_current(path: StrPath, mode: int, timeout: float | None) -> int:
     """Lock the file that has the name now: another one may replace it while this waits."""
+    pause, found = _LOCK_POLL_SECONDS, (0, 0)
+    deadline = time.monotonic() + (timeout or 0)
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
         try:
@@ -128,12 +131,18 @@ def _lock_current(path: StrPath, mode: int, deadline: float) -> int:
         except FileNotFoundError:
             pass  # it was removed meanwhile
         except BlockingIOError:
+            status = os.fstat(descriptor)
+            if timeout is None and found != (status.st_ino, status.st_size):
+                # Many may wait on a busy machine: as long as others come to their turn, this will.
+                found = status.st_ino, status.st_size
+                deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
             if time.monotonic() > deadline:
                 os.close(descriptor)
                 raise StorageError(
                     f"{path} is locked by another process; try again, or find it with `lsof {path}`"
                 ) from None
-            time.sleep(_LOCK_POLL_SECONDS)
+            time.sleep(pause)
+            pause = min(2 * pause, _LOCK_POLL_SECONDS_MAX)
         os.close(descriptor)
 
 
