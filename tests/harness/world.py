@@ -16,6 +16,7 @@ from pathlib import Path
 
 import in_process
 from attrs import define, field, frozen
+from documented import undocumented
 
 from grove_core.storage.paths import ProjectPaths
 
@@ -134,7 +135,11 @@ class World:
                 cwd=cwd or self.project,
                 stdin=data,
             )
-        return Finished(done.code, done.stdout.decode(), done.stderr.decode())
+        finished = Finished(done.code, done.stdout.decode(), done.stderr.decode())
+        if "--json" in words and finished.stdout.startswith("{"):
+            found = undocumented(words, finished.json)
+            assert not found, found
+        return finished
 
     def _environment(self, variables):
         return {**self.environment, **{key: str(value) for key, value in variables.items()}}
