@@ -1,0 +1,78 @@
+"""grove in real clients: a close, a stop, a reflection, and what comes of them when things go wrong."""
+
+import sys
+
+import pytest
+from hosts import COPILOT, QWEN, Shell
+from hosts.shop import CLOSE, MOST_BLOCKS, REFLECT, SUMMARY, Shop
+
+CLIENTS = (COPILOT, QWEN)
+pytestmark = pytest.mark.parametrize("stage", CLIENTS, ids=lambda one: one.name, indirect=True)
+
+
+@pytest.fixture
+def shop(stage, tmp_path):
+    return Shop.of(stage, tmp_path / "programs")
+
+
+def test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back(shop):
+    first = shop.play(CLOSE, "Done.", REFLECT, "Finished.")
+    held, reflected = (one.new for one in first.requests[2:])
+    assert shop.held(first) == [2]
+    assert "grove reflect" in held
+    assert "stored cl_" in reflected
+    assert SUMMARY in shop.learnings()
+    assert f"session {first.session}" in shop.learnings()
+
+    second = shop.play("Hello.", prompt="Make the export of orders fast.")
+    assert second.requests[0].new.count(SUMMARY) == 1
+    again = shop.play("Hello.", prompt="Go on.", resume=second.session)
+    assert again.session == second.session
+    assert again.requests[0].read.count(SUMMARY) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "asks"),
+    [
+        ("TK_FAILS=1 tk close shop-1", False),
+        ("tk close shop-2", False),
+        # It has failed, and the tracker says that the ticket is closed.
+        ("tk close shop-1; false", True),
+    ],
+)
+def test_what_a_failed_close_has_done_the_tracker_says(shop, command, asks):
+    run = shop.play(Shell(command), "Done.", Shell("grove skip 'nothing to keep here'"), "Done.")
+    assert bool(shop.held(run)) is asks
+
+
+def test_an_agent_that_never_reflects_is_let_go(shop):
+    run = shop.play(CLOSE, *["Done."] * 30)
+    assert shop.held(run) == [2, 3, 4]
+    assert len(run.requests) == 2 + MOST_BLOCKS
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        None,
+        "#!/nowhere\n",
+        "#!/bin/sh\necho broken; echo broken >&2; exit 1\n",
+        "#!/bin/sh\necho broken >&2; exit 2\n",
+        f"#!{sys.executable}\nraise ImportError('half an update')\n",
+    ],
+)
+def test_without_a_grove_that_works_the_agent_goes_on(stage, tmp_path, program):
+    shop = Shop.of(stage, tmp_path / "programs", "--shared")
+    (shop.programs / "grove").unlink()
+    if program:
+        (shop.programs / "grove").write_text(program)
+        (shop.programs / "grove").chmod(0o755)
+    run = shop.play(CLOSE, "Done.")
+    assert len(run.requests) == 2
+    assert "status: closed" in shop.ticket.read_text()
+
+
+def test_hooks_of_the_person_and_of_the_project_count_as_one(shop):
+    shop.install("--shared")
+    run = shop.play(CLOSE, *["Done."] * 30)
+    assert [one.new.count("is closed") for one in run.requests] == [0, 0, *[1] * MOST_BLOCKS]
