@@ -157,6 +157,21 @@ def test_a_changed_rule_file_is_never_overwritten(world):
     assert written.read_text() == "mine\n"
 
 
+def test_a_skill_that_several_clients_read_is_written_and_taken_once(world):
+    skill = world.project / ".agents" / "skills" / "grove" / "SKILL.md"
+    world.lent += [world.project / ".agents", world.home]
+    clients = ("--hooks", "codex", "--hooks", "copilot")
+    run(world, *clients, "--rules")
+    assert "# grove: reflect once" in skill.read_text()
+    skill.write_text("grove, in words of mine\n")
+    out, _ = run(world, "--uninstall")
+    assert out.count("SKILL.md was changed since") == 1
+    skill.unlink()
+    run(world, *clients, "--rules")
+    run(world, "--uninstall")
+    assert not (world.project / ".agents").exists()
+
+
 def test_rules_that_are_committed_go_only_with_what_is_shared(world):
     subprocess.run(["git", "init", "-q", world.project], check=True)
     run(world, "--rules")

@@ -130,7 +130,9 @@ class Plan:
         return (self.backups if is_own else self.backups.with_name("user")) / f"{name}.before"
 
     def edit(self, host: str, file: HostFile) -> None:
-        """Plan to change a client's file."""
+        """Plan to change a client's file, once where several clients read it."""
+        if any(one.path == file.path for one in self.changes):
+            return
         before = read_own(file.path, self.project.root)
         with _naming(file.path):
             after = file.put(before or "")
@@ -305,6 +307,7 @@ def plan_removal(project: Project, hosts: Sequence[str], *, shared: bool) -> Pla
     A file outside of the project serves all of them: only a host that is named is taken out of it.
     """
     plan = Plan(project)
+    whole: set[Path] = set()  # several clients may read one
     for one in project.plugins.hosts():
         if hosts and one.name not in hosts:
             continue
@@ -325,6 +328,9 @@ def plan_removal(project: Project, hosts: Sequence[str], *, shared: bool) -> Pla
         )
         mine = {file.path for file in own.files}
         for file in {each.path: each for each in (*own.files, *team.files)}.values():
+            if file.path in whole:
+                continue
+            whole |= {file.path} if file.is_whole else set()
             is_kept = not shared and (file.path not in mine or _is_the_teams(project, file))
             _plan_taking_out(plan, one.value, file, is_kept=is_kept, is_named=bool(hosts))
     return plan
