@@ -1,6 +1,6 @@
 """Learnings, and strategies for hostile ones."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import strategies as st
@@ -82,28 +82,6 @@ def hostile_learnings():
 @pytest.fixture(scope="session")
 def lookalikes():
     return LOOKALIKES
-
-
-@pytest.fixture(scope="session")
-def make_learning():
-    """Build an ordinary learning; the number makes it one of its kind."""
-
-    def make(number=1, **changes):
-        values = {
-            "id": f"cl_20260206_{number:06d}",
-            "category": Category.PITFALL,
-            "summary": f"N+1 query in UserDashboard number {number}",
-            "detail": "Preload the association.\n\nSee `UserDashboard#index`.",
-            "session_id": "abc123",
-            "timestamp": datetime(2026, 2, 6, 10, tzinfo=UTC) + timedelta(minutes=number),
-            "criteria_met": frozenset({Criterion.BEHAVIOR_CHANGING}),
-            "tags": ("rails", "n-plus-one"),
-            "context_files": ("app/models/user.rb",),
-            "ticket_id": "T042",
-        }
-        return Learning(**(values | changes))
-
-    return make
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from grove_core import (
     ReceiptStatus,
     StorageLayout,
 )
+from grove_core.testing.samples import example_learning
 
 
 @pytest.fixture
@@ -31,42 +32,42 @@ def file(context):
     return context.root / ".grove" / "learnings.md"
 
 
-def test_folder_of_single_files_is_read_too(context, backend, file, make_learning):
+def test_folder_of_single_files_is_read_too(context, backend, file):
     folder = context.root / ".grove" / "learnings"
     folder.mkdir(parents=True)
     for number in (1, 2):
-        learning = make_learning(number)
+        learning = example_learning(number)
         (folder / f"{learning.id}.md").write_text(format_entry(learning))
-    (folder / "notes.txt").write_text(format_entry(make_learning(9)))
-    backend.write(make_learning(3))
-    assert [learning.id[-1] for learning in backend.iterate()] == ["1", "2", "3"]
-    assert backend.write(make_learning(1)).status is ReceiptStatus.DUPLICATE
+    (folder / "notes.txt").write_text(format_entry(example_learning(9)))
+    backend.write(example_learning(3))
+    assert [learning.id[-1] for learning in backend.iterate()] == ["b", "c", "d"]
+    assert backend.write(example_learning(1)).status is ReceiptStatus.DUPLICATE
     before = file.read_bytes()
-    backend.set_status(make_learning(2).id, LearningStatus.ARCHIVED)
-    assert "**Status:** archived" in (folder / f"{make_learning(2).id}.md").read_text()
+    backend.set_status(example_learning(2).id, LearningStatus.ARCHIVED)
+    assert "**Status:** archived" in (folder / f"{example_learning(2).id}.md").read_text()
     assert file.read_bytes() == before
 
 
-def test_set_status_leaves_every_other_byte(backend, file, make_learning):
-    backend.write(make_learning(1))
-    backend.write(make_learning(2))
+def test_set_status_leaves_every_other_byte(backend, file):
+    backend.write(example_learning(1))
+    backend.write(example_learning(2))
     file.write_bytes(b"caf\xe9 \xff\n" + file.read_bytes().replace(b"\n", b"\r\n")[:-2])
     file.chmod(0o640)
     before = file.read_bytes()
     changed = backend.set_status(
-        "cl_20260206_000001", LearningStatus.ARCHIVED, "decayed 2026-05-07"
+        "cl_20260206_aaaaab", LearningStatus.ARCHIVED, "decayed 2026-05-07"
     )
-    assert changed == make_learning(1, status=LearningStatus.ARCHIVED)
+    assert changed == example_learning(1, status=LearningStatus.ARCHIVED)
     assert file.read_bytes() == before.replace(
         b"**Status:** active", b"**Status:** archived (decayed 2026-05-07)", 1
     )
     assert file.stat().st_mode & 0o777 == 0o640
-    assert backend.set_status("cl_20260206_000001", LearningStatus.ACTIVE) == make_learning(1)
+    assert backend.set_status("cl_20260206_aaaaab", LearningStatus.ACTIVE) == example_learning(1)
     assert file.read_bytes() == before
 
 
-def test_ping_counts_and_names_problems(backend, file, make_learning):
-    backend.write(make_learning())
+def test_ping_counts_and_names_problems(backend, file):
+    backend.write(example_learning())
     assert backend.ping().location == str(file)
     assert backend.ping().detail == "1 learning"
     with file.open("a") as stream:
@@ -88,11 +89,9 @@ def folder(context):
     return context.root / ".grove" / "learnings"
 
 
-def test_each_learning_gets_a_file_and_a_second_write_changes_nothing(
-    spread, folder, make_learning
-):
+def test_each_learning_gets_a_file_and_a_second_write_changes_nothing(spread, folder):
     backend = MarkdownBackend(spread)
-    one, two = make_learning(1), make_learning(2)
+    one, two = example_learning(1), example_learning(2)
     assert backend.write(one).status is ReceiptStatus.STORED
     receipt = backend.write(two)
     assert receipt.location == str(folder / f"{two.id}.md")
@@ -106,25 +105,25 @@ def test_each_learning_gets_a_file_and_a_second_write_changes_nothing(
     assert backend.ping().location == str(folder)
 
 
-def test_moving_merges_what_stands_in_both_places(context, spread, folder, make_learning):
+def test_moving_merges_what_stands_in_both_places(context, spread, folder):
     """A branch has moved an entry, another one has archived it in its old place."""
     backend = MarkdownBackend(context)
-    backend.write(make_learning(1))
+    backend.write(example_learning(1))
     text = (folder.parent / "learnings.md").read_text()
     relocate(spread, dry_run=False)
     (folder.parent / "learnings.md").write_text(text.replace("active", "archived (old)"))
-    assert MarkdownBackend(spread).get(make_learning(1).id).status is LearningStatus.ARCHIVED
+    assert MarkdownBackend(spread).get(example_learning(1).id).status is LearningStatus.ARCHIVED
     relocate(spread, dry_run=False)
-    assert "archived (old)" in (folder / f"{make_learning(1).id}.md").read_text()
+    assert "archived (old)" in (folder / f"{example_learning(1).id}.md").read_text()
     assert (folder.parent / "learnings.md").read_text() == file_header(Area.PROJECT)
 
 
 @pytest.mark.parametrize("fault", ["<<<<<<< HEAD\n=======\n>>>>>>> x\n", "twice"])
-def test_a_spoilt_file_is_not_moved(context, spread, folder, make_learning, fault):
-    MarkdownBackend(context).write(make_learning(1))
+def test_a_spoilt_file_is_not_moved(context, spread, folder, fault):
+    MarkdownBackend(context).write(example_learning(1))
     path = folder.parent / "learnings.md"
     extra = (
-        format_entry(make_learning(1, summary="Another text, same id"))
+        format_entry(example_learning(1, summary="Another text, same id"))
         if fault == "twice"
         else fault
     )
@@ -200,10 +199,10 @@ def check(root):
     return found.run(ProjectContext(root=root, cwd=root))
 
 
-def test_health_check_names_file_and_line(tmp_path, make_learning):
+def test_health_check_names_file_and_line(tmp_path):
     folder = tmp_path / ".grove" / "learnings"
     folder.mkdir(parents=True)
-    entry = format_entry(make_learning())
+    entry = format_entry(example_learning())
     (tmp_path / ".grove" / "learnings.md").write_text(f"{entry}<<<<<<< HEAD\n=======\n>>>>>>> b\n")
     (folder / "copy.md").write_text(f"\n{entry}")
     health = check(tmp_path)
@@ -211,4 +210,4 @@ def test_health_check_names_file_and_line(tmp_path, make_learning):
     count = entry.count("\n")
     for line in (count + 1, count + 2, count + 3):
         assert f"learnings.md line {line}: a conflict marker" in health.detail
-    assert "copy.md line 2: cl_20260206_000001 is in learnings.md already" in health.detail
+    assert "copy.md line 2: cl_20260206_aaaaab is in learnings.md already" in health.detail

@@ -32,6 +32,7 @@ from grove_core import (
     LearningStatus,
     StorageLayout,
 )
+from grove_core.testing.samples import example_learning
 
 OLD = "## cl_20260101_{:03}\n\n**Category:** Pitfall\n**Summary:** Old {}\n\nDetail.\n\n---\n"
 PROSE = (
@@ -50,7 +51,7 @@ PROSE = (
     ">>>>>>> branch\n",
     "---\n",
     "## cl_20260101_001\n",
-    "### [cl_20260206_000001] again\n",
+    "### [cl_20260206_aaaaab] again\n",
     "# Heading",
     "#",
     "\r\n",
@@ -115,37 +116,37 @@ def parsed(monkeypatch):
 
 
 @pytest.mark.parametrize("layout", StorageLayout)
-def test_what_grove_appends_is_read_alone(context, layout, keeper, parsed, make_learning):
+def test_what_grove_appends_is_read_alone(context, layout, keeper, parsed):
     backend = MarkdownBackend(evolve(context, layout=layout))
     for number in range(1, 30):
-        backend.write(make_learning(number))
+        backend.write(example_learning(number))
     everything = keeper.ask(backend)
     assert everything.whole
     assert list(everything.learnings) == list(backend.iterate())
-    backend.write(make_learning(30))
+    backend.write(example_learning(30))
     parsed.clear()
     news = keeper.ask(backend)
     assert not news.whole
-    assert make_learning(30) in news.learnings
+    assert example_learning(30) in news.learnings
     assert len(news.learnings) <= 2
-    assert sum(parsed) < 3 * len(format_entry(make_learning(30)))
+    assert sum(parsed) < 3 * len(format_entry(example_learning(30)))
     assert keeper.learnings == listed(backend)
     parsed.clear()
     assert keeper.ask(backend).learnings == ()
     assert parsed == []
 
 
-def test_a_file_of_its_own_that_changes_is_read_alone(spread, keeper, parsed, make_learning):
+def test_a_file_of_its_own_that_changes_is_read_alone(spread, keeper, parsed):
     backend = MarkdownBackend(spread)
     for number in range(1, 10):
-        backend.write(make_learning(number))
+        backend.write(example_learning(number))
     keeper.ask(backend)
-    changed = backend.set_status(make_learning(5).id, LearningStatus.ARCHIVED, "decayed")
+    changed = backend.set_status(example_learning(5).id, LearningStatus.ARCHIVED, "decayed")
     parsed.clear()
     news = keeper.ask(backend)
     assert (news.whole, news.learnings) == (False, (changed,))
     assert len(parsed) == 1
-    Path(spread.root, ".grove", "learnings", f"{make_learning(5).id}.md").unlink()
+    Path(spread.root, ".grove", "learnings", f"{example_learning(5).id}.md").unlink()
     assert keeper.ask(backend).whole
     assert keeper.learnings == listed(backend)
 
@@ -168,13 +169,13 @@ def sealed(value):
         lambda mark: "\udcff",
     ],
 )
-def test_a_damaged_mark_means_everything(context, make_learning, damage):
+def test_a_damaged_mark_means_everything(context, damage):
     backend = MarkdownBackend(context)
-    backend.write(make_learning(1))
+    backend.write(example_learning(1))
     mark = backend.changes("").mark
     assert not backend.changes(mark).whole
     assert backend.changes(damage(mark)) == Changes(
-        learnings=(make_learning(1),), mark=mark, whole=True
+        learnings=(example_learning(1),), mark=mark, whole=True
     )
 
 
@@ -228,7 +229,7 @@ class Files(RuleBasedStateMachine):
         )
 
     def learning(self, **changes):
-        return self.make_learning(self.number, **changes)
+        return example_learning(self.number, **changes)
 
     def files(self):
         return sorted(path for path in self.directory.rglob("*.md") if path.is_file())
@@ -243,7 +244,7 @@ class Files(RuleBasedStateMachine):
         """Also an id that is there already."""
         self.number += 1
         number = max(1, self.number - offset)
-        text = "\n" + format_entry(self.make_learning(number, summary="By hand")).rstrip() + end
+        text = "\n" + format_entry(example_learning(number, summary="By hand")).rstrip() + end
         self.append(self.file, text.replace("\n", "\r\n") if is_crlf else text)
 
     @rule(data=st.data(), prose=st.sampled_from(PROSE))
@@ -334,16 +335,8 @@ class Files(RuleBasedStateMachine):
         assert self.every.learnings == listed(self.backend())
 
 
-@pytest.fixture(scope="module")
-def files_machine(make_learning, tmp_path_factory):
-    class Machine(Files):
-        base = tmp_path_factory.mktemp("machine")
-
-    Machine.make_learning = staticmethod(make_learning)
-    return Machine
-
-
-def test_what_is_kept_of_the_answers_is_what_the_files_hold(files_machine):
+def test_what_is_kept_of_the_answers_is_what_the_files_hold(tmp_path):
+    Files.base = tmp_path
     run_state_machine_as_test(
-        files_machine, settings=settings(max_examples=15, stateful_step_count=20, deadline=None)
+        Files, settings=settings(max_examples=15, stateful_step_count=20, deadline=None)
     )

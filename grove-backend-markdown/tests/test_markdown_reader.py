@@ -19,6 +19,7 @@ from grove_core import (
     LearningStatus,
     Scope,
 )
+from grove_core.testing.samples import example_learning
 
 
 def only(text):
@@ -82,12 +83,14 @@ def test_time_that_cannot_be_read_is_named(value):
     assert [line for line, _ in problems(text)] == [3]
 
 
-def test_code_block_in_prose_is_skipped_and_an_unclosed_one_hides_nothing(make_learning):
-    learning = make_learning()
+def test_code_block_in_prose_is_skipped_and_an_unclosed_one_hides_nothing():
+    learning = example_learning()
     example = "```markdown\n### [cl_example] S\n- **Category:** domain\n\n> D\n```\n"
-    text = f"{example}\n{format_entry(learning)}\n```\nunclosed\n\n{format_entry(make_learning(2))}"
+    text = (
+        f"{example}\n{format_entry(learning)}\n```\nunclosed\n\n{format_entry(example_learning(2))}"
+    )
     reading = read_entries(text)
-    assert [entry.learning for entry in reading.entries] == [learning, make_learning(2)]
+    assert [entry.learning for entry in reading.entries] == [learning, example_learning(2)]
     assert problems(text) == [(2, "an entry inside a code block is not read")]
 
 
@@ -146,8 +149,8 @@ def conflict(ours, theirs, base=None):
     return f"<<<<<<< HEAD\n{ours}{middle}=======\n{theirs}>>>>>>> branch\n"
 
 
-def test_both_sides_are_read_and_the_markers_named(make_learning):
-    learnings = [make_learning(number) for number in (1, 2, 3)]
+def test_both_sides_are_read_and_the_markers_named():
+    learnings = [example_learning(number) for number in (1, 2, 3)]
     before, ours, theirs = map(format_entry, learnings)
     text = f"{before}\n{conflict(ours, theirs)}"
     reading = read_entries(text)
@@ -156,7 +159,7 @@ def test_both_sides_are_read_and_the_markers_named(make_learning):
     assert [problem.line for problem in reading.problems] == markers
 
 
-def test_lines_that_both_entries_share_belong_to_both(make_learning):
+def test_lines_that_both_entries_share_belong_to_both():
     text = (
         conflict(HEADING_A + "- **Category:** pitfall\n", HEADING_B + "- **Category:** domain\n")
         + "- **Scope:** team\n- **Status:** active\n"
@@ -175,8 +178,8 @@ def test_lines_that_both_entries_share_belong_to_both(make_learning):
         change_status(text, a.id, LearningStatus.ARCHIVED)
 
 
-def test_our_side_of_a_changed_status_counts_and_is_changed(make_learning):
-    entry = format_entry(make_learning())
+def test_our_side_of_a_changed_status_counts_and_is_changed():
+    entry = format_entry(example_learning())
     status = "- **Status:** active\n"
     archived = "- **Status:** archived (decayed)\n"
     text = entry.replace(status, conflict(archived, status, base=status))
@@ -248,9 +251,9 @@ def test_entry_is_written_as_documented():
         ("one\rline", "one&#13;line"),
     ],
 )
-def test_summary_is_escaped_and_read_back(make_learning, summary, written):
-    text = format_entry(make_learning(summary=summary))
-    assert text.split("\n")[0] == f"### [cl_20260206_000001] {written}"
+def test_summary_is_escaped_and_read_back(summary, written):
+    text = format_entry(example_learning(summary=summary))
+    assert text.split("\n")[0] == f"### [cl_20260206_aaaaab] {written}"
     assert read_entries(text).entries[0].learning.summary == summary
 
 

@@ -12,6 +12,7 @@ from grove_backend_markdown.reader import read_entries
 from grove_backend_markdown.repair import repair_of, repairs
 from grove_backend_markdown.status import change_status
 from grove_core import Area, Category, Criterion, Learning, LearningStatus
+from grove_core.testing.samples import example_learning
 
 WORDS = "one two three four five six".split()
 HEADER = file_header(Area.PROJECT)
@@ -87,24 +88,24 @@ def test_conflict_markers_leave_every_entry_as_it_was(repair, merge_file, style)
         assert repair(repaired.after) is None
 
 
-def test_an_entry_that_stands_there_twice_is_joined(repair, make_learning):
-    one = format_entry(make_learning(1))
-    archived = change_status(one, make_learning(1).id, LearningStatus.ARCHIVED)
+def test_an_entry_that_stands_there_twice_is_joined(repair):
+    one = format_entry(example_learning(1))
+    archived = change_status(one, example_learning(1).id, LearningStatus.ARCHIVED)
     repaired = repair(
-        "\n".join([HEADER, one, format_entry(make_learning(2)), "Words.\n", archived])
+        "\n".join([HEADER, one, format_entry(example_learning(2)), "Words.\n", archived])
     )
     assert not repaired.left
     found = learnings_in(repaired.after)
-    assert found[make_learning(1).id].status is LearningStatus.ARCHIVED
-    assert found[make_learning(2).id] == make_learning(2)
-    assert repaired.after.count(make_learning(1).id) == 1
+    assert found[example_learning(1).id].status is LearningStatus.ARCHIVED
+    assert found[example_learning(2).id] == example_learning(2)
+    assert repaired.after.count(example_learning(1).id) == 1
     assert "Words." in repaired.after
 
 
-def test_entries_with_one_id_and_other_words_both_stay(repair, make_learning):
-    one = format_entry(make_learning(1))
-    other = one.replace(make_learning(1).summary, "Another heading")
-    text = "\n".join([HEADER, one, format_entry(make_learning(2)), other])
+def test_entries_with_one_id_and_other_words_both_stay(repair):
+    one = format_entry(example_learning(1))
+    other = one.replace(example_learning(1).summary, "Another heading")
+    text = "\n".join([HEADER, one, format_entry(example_learning(2)), other])
     found = repair(text)
     assert (found.after, found.repaired) == (text, ())
     assert "stands in line" in found.left[0]
@@ -118,26 +119,26 @@ STATUSES = [
 
 
 @pytest.mark.parametrize(("ours", "theirs", "written"), STATUSES)
-def test_of_two_statuses_the_stronger_counts(make_learning, ours, theirs, written):
-    before, after = parts(make_learning, "Status")
+def test_of_two_statuses_the_stronger_counts(ours, theirs, written):
+    before, after = parts("Status")
     sides = (f"- **Status:** {one}\n" for one in (ours, theirs))
     found = repair_of(PATH, conflict(before, *sides, after))
     assert found.left == ()
     assert found.after == f"{before}- **Status:** {written}\n{after}"
 
 
-def test_an_entry_that_one_side_deleted_is_gone_unless_the_other_has_changed_it(make_learning):
-    one, two = (format_entry(make_learning(number)) for number in (1, 2))
+def test_an_entry_that_one_side_deleted_is_gone_unless_the_other_has_changed_it():
+    one, two = (format_entry(example_learning(number)) for number in (1, 2))
     changed = one.replace("active", "archived (old)")
     for theirs, is_there in ((one, False), (changed, True)):
         found = repair_of(PATH, conflict(f"{HEADER}\n", "", f"{theirs}\n", two, f"{one}\n"))
-        assert (make_learning(1).id in learnings_in(found.after)) is is_there
-        assert make_learning(2).id in learnings_in(found.after)
+        assert (example_learning(1).id in learnings_in(found.after)) is is_there
+        assert example_learning(2).id in learnings_in(found.after)
 
 
 # --- what cannot be known to be right is said ---------------------------------------------------
 
-ONE = "cl_20260206_000001"
+ONE = "cl_20260206_aaaaab"
 
 
 def conflict(before, ours, theirs, after, ancestor=None):
@@ -145,16 +146,16 @@ def conflict(before, ours, theirs, after, ancestor=None):
     return f"{before}<<<<<<< ours\n{ours}{shown}=======\n{theirs}>>>>>>> theirs\n{after}"
 
 
-def parts(make_learning, field):
+def parts(field):
     """Return an entry's lines before a field, and those behind it."""
-    text = f"{HEADER}\n{format_entry(make_learning(1))}"
+    text = f"{HEADER}\n{format_entry(example_learning(1))}"
     before, found, after = text.partition(f"- **{field}:** ")
     assert found
     return before, after.partition("\n")[2]
 
 
-def test_an_entry_that_both_have_changed_stands_there_twice_and_is_named(make_learning):
-    before, after = parts(make_learning, "Confidence")
+def test_an_entry_that_both_have_changed_stands_there_twice_and_is_named():
+    before, after = parts("Confidence")
     spoilt = conflict(before, "- **Confidence:** high\n", "- **Confidence:** low\n", after)
     found = repair_of(PATH, spoilt)
     assert found.repaired
