@@ -1,6 +1,8 @@
 """Where session state is kept: one JSON file a session, written under its lock."""
 
+import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +18,19 @@ from grove_core.storage import files
 
 _SUFFIX = ".json"
 _RECEIVED_KEPT = 200
+# What trackers told: the only texts of others in a session that nobody has searched for secrets.
+_TOLD = re.compile(rb'"(?:title|description)":("(?:[^"\\]|\\.)+")')
+# What could be a secret. Those rules that a reflection is searched by cost a hook more than all the
+# rest; a title is a hint, and loses little by a word too many that is masked.
+_HIDDEN = (
+    r"(?i:\b\w*(?:pass\w*|pwd|secrets?|tokens?|\bkey|[_-]key|wort|credentials?|phrase|auth\w*|login|user"
+    r"|community)(?:\W{0,3}[:=]\W{0,3}|\W{1,3}(?:is|was)\W{1,3}|\s{1,9}(?=\S{8})(?=\S{0,99}\d)))(\S+)"
+    r"|://([^\s/]*@)"
+    r"|\s-[a-zA-Z]\s?(?=\S{6})(\S*\d\S*)"
+    r"|\(echo (\S+)\)"
+    r"|(?<![\w+/=-])((?=\S{0,99}[a-z])(?=(?:[^\s\d]{0,99}\d){2})(?=\S{0,99}[A-Z])\S{12,})"
+    r"|([A-Z0-9]{16,}|[0-9a-f]{32,}|(?=[a-z_-]{0,99}\d)[\w-]{32,})"
+)
 
 Parsed = dict[str, tuple[bytes, Session]]
 """The content of a session's file and what it says; the store compares before it trusts it."""
@@ -66,7 +81,7 @@ class SessionStore:
                 if aside is not None:
                     after = evolve(after, recovered_from=str(aside.path))
                 if before is None or after is not before:
-                    content = session_to_json(after)
+                    content, after = without_secrets(session_to_json(after), after, content or b"")
                     files.replace(path, content)
                     self._parsed[session_id] = content, after
                 self.latest = content or b""
@@ -124,3 +139,20 @@ class SessionStore:
                 if (session := self.get(name)) is not None:
                     found.append(session)
         return found
+
+
+def without_secrets(content: bytes, session: Session, before: bytes) -> tuple[bytes, Session]:
+    """Mask what looks like a secret in what trackers told and what was not stored before."""
+
+    def mask(told: re.Match[bytes]) -> bytes:
+        if told[1] in before:
+            return told[0]
+        text = re.sub(_HIDDEN, _masked, json.loads(told[1]))
+        return told[0].replace(told[1], json.dumps(text).encode("ascii"))
+
+    masked = _TOLD.sub(mask, content)
+    return masked, session if masked == content else session_from_json(masked)
+
+
+def _masked(found: re.Match[str]) -> str:
+    return found[0].replace(next(filter(None, found.groups())), "***")
