@@ -182,19 +182,22 @@ def test_a_session_file_that_is_edited_by_hand_is_all_that_helps(agent):
     agent.is_let_go()
 
 
-def spelled():
+def spelled(system):
+    """The commands of a table that close tickets of a system."""
     with ROWS.open(newline="") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-            closes = [one for one in row["closes"].split() if one.startswith("beads:")]
-            if any(not one.startswith("beads:^") for one in closes):
-                yield row["command"].replace("\\n", "\n")
+            closes = [one for one in row["closes"].split(";") if one.startswith(f"{system}:")]
+            if any(not one.startswith(f"{system}:^") for one in closes):
+                yield row["command"].replace("\\n", "\n").replace("\\\\", "\\")
 
 
 def test_however_a_close_is_spelled_it_is_denied(agent):
     agent.world.grove("config", "set", "gates.review.max_denials", "1000")
     # What is closed in another folder than this project's is no ticket of ours.
     elsewhere = ("TOOL ", "/repo", "/x/")
-    commands = [one for one in dict.fromkeys(spelled()) if not any(map(one.count, elsewhere))]
+    commands = [
+        one for one in dict.fromkeys(spelled("beads")) if not any(map(one.count, elsewhere))
+    ]
     assert len(commands) > 40
     assert [one for one in commands if not calls(agent, one)[1]] == []
 
@@ -228,69 +231,14 @@ def test_a_projects_file_switches_nothing_of_the_users_off(agent):
     assert calls(agent, "grove reviewer decide session-1 COMPLETE ok", **other)[1]
 
 
-GATED = r"""
-gh issue close 1
-  gh issue close 1
-echo y | gh issue close 1
-yes|gh issue close 1
-echo "a|b" | gh issue close 1
-A=1 B="x y" gh issue close 1
-env A=1 gh issue close 1
-env A=1 B=2 bash -c "gh issue close 1"
-bash -c "gh issue close 1"
-/bin/sh -c 'gh issue close 1'
-FOO=1 bash -c "gh issue close 1"
-gh issue close 1 | cat
-gh issue close 1 || true
-make test || gh issue close 1
-make test |& gh issue close 1
-cd r && gh issue close 1
-cd r; gh issue close 1
-true & gh issue close 1
-(gh issue close 1)
-{ gh issue close 1; }
-echo $(gh issue close 1)
-if true; then gh issue close 1; fi
-sudo gh issue close 1
-command gh issue close 1
-nohup gh issue close 1
-time gh issue close 1
-echo 1 | xargs gh issue close
-/usr/bin/gh issue close 1
-\gh issue close 1
-env -i gh issue close 1
-env -u F gh issue close 1
-/usr/bin/env A=1 gh issue close 1
-A=1 env B=2 gh issue close 1
-bash -lc "gh issue close 1"
-zsh -c "gh issue close 1"
-bash  -c  "gh issue close 1"
-/usr/bin/bash -c "gh issue close 1"
-bash -c "A=1 gh issue close 1"
-bash -c "echo y | gh issue close 1"
-bash -c "bash -c 'gh issue close 1'"
-A=$(date +%s) gh issue close 1
-A= gh issue close 1
-gh  issue   close 1
-gh --repo o/r issue close 1
-gh --repo o/r --verbose issue close 1
-gh issue \
-  close 1
-echo 'a\' | gh issue close 1
-"""
 FREE = ["echo 'a | gh issue close'", "# gh issue close 1", "gh issue view 1", "A=1"]
-
-
-def rows_of(text):
-    """The lines, of which one that ends with a backslash goes on in the next."""
-    return text.strip("\n").replace("\\\n", "\0").splitlines()
 
 
 def test_however_a_gated_command_is_spelled_it_is_denied(agent):
     agent.world.grove("config", "set", "gates.review.tools", '["Bash:gh issue close*"]')
     agent.world.grove("config", "set", "gates.review.max_denials", "1000")
     agent.starts()
-    commands = [row.replace("\0", "\\\n") for row in rows_of(GATED)]
+    commands = [one for one in spelled("github") if "issue close" in " ".join(one.split())]
     assert len(commands) > 40
     assert [one for one in commands if not calls(agent, one)[1]] == []
     assert [one for one in FREE if calls(agent, one)[1]] == []
