@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from grove_core.testing.contracts import (
         BackendContract,
         GateContract,
+        HostContract,
         PluginContract,
         TicketContract,
     )
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _MODULE_OF_NAME = {
     "BackendContract": "contracts",
     "GateContract": "contracts",
+    "HostContract": "contracts",
     "InMemoryBackend": "fakes",
     "InMemoryStorage": "fakes",
     "PluginContract": "contracts",
@@ -29,6 +31,7 @@ _MODULE_OF_NAME = {
 __all__ = [
     "BackendContract",
     "GateContract",
+    "HostContract",
     "InMemoryBackend",
     "InMemoryStorage",
     "PluginContract",

@@ -3,6 +3,7 @@
 import pytest
 
 from grove_core.testing.rules.gates import GateRules
+from grove_core.testing.rules.hosts import HostRules
 from grove_core.testing.rules.news import ChangesRules, FilesRules, SynchronisingRules
 from grove_core.testing.rules.plugins import PluginRules
 from grove_core.testing.rules.reading import Opener
@@ -104,6 +105,26 @@ class GateContract(GateRules):
         plugin: The module, or another object, that implements ``grove_gates``.
         gate_settings: The section that the gate is opened with; by default an empty one. It has to
             switch the gate on.
+    """
+
+
+class HostContract(HostRules):
+    """What every client's adapter must do; a plugin's tests subclass it and give payloads.
+
+    ::
+
+        class TestPilot(HostContract):
+            plugin = "grove_pilot"
+            payloads = {HookEvent.STOP: recorded("stop"), HookEvent.PRE_TOOL_USE: recorded("pre")}
+            succeeded, failed = recorded("exit-0"), recorded("exit-3")
+
+    Attributes:
+        plugin: The module, or another object, that implements ``grove_hosts``.
+        payloads: A payload recorded from the client for each event that it has, a stop at least;
+            the tool call is one of a shell.
+        succeeded: A payload after a shell command that has succeeded.
+        failed: One after a command that has failed; that of ``payloads`` where the client has an
+            event of its own for failures.
     """
 
 
