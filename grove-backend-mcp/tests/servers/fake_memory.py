@@ -24,7 +24,7 @@ STORE    a JSON file; several processes may use it at once (a lock is beside it)
 
 Every call is appended to STORE + ".calls", one JSON line ``{"tool", "arguments", "pid"}``.
 """
-# ruff: noqa: N803, RUF012 - arguments are named as those of the real tools
+# ruff: noqa: N803 - arguments are named as those of the real tools
 
 import argparse
 import contextlib

@@ -102,13 +102,13 @@ def _setup(context: HostContext) -> HostSetup:
     file = HostFile(
         path=_file(context, shared=context.shared),
         put=lambda content: _put(content, command),
-        take=lambda content, _: _put(content, ""),
+        take=lambda content, original: _put(content, "", original),
         said=settings.said,
     )
     return HostSetup(files=(file,), notes=_NOTES) if context.hooks else HostSetup(files=())
 
 
-def _put(content: str, command: str) -> str:
+def _put(content: str, command: str, original: str = "") -> str:
     """Put hooks behind all others, or take them out again without a command."""
     before, document = settings.parse(content), settings.parse(content)
     hooks = document.setdefault("hooks", {})
@@ -121,8 +121,10 @@ def _put(content: str, command: str) -> str:
     document["hooks"] = {event: entries for event, entries in hooks.items() if entries}
     if command:
         document.setdefault("version", 1)
-    elif not document["hooks"] and set(document) <= {"version", "hooks"}:
-        return ""
+    elif not document["hooks"] and "version" not in settings.parse(original):
+        document.pop("version", None)
+        if set(document) == {"hooks"}:
+            return ""
     return settings.written_like(content, before, document)
 
 
