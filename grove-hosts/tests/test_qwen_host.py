@@ -12,9 +12,9 @@ RECORDED = Path(__file__).parents[2] / "tests" / "data" / "hosts" / "qwen"
 (HOST,) = grove_hosts()
 
 
-def calls(name, event=None):
+def calls(name, event=None, **environment):
     payloads = json.loads((RECORDED / f"{name}.json").read_text())
-    parsed = [HOST.parse("", one, {}) for one in payloads]
+    parsed = [HOST.parse("", one, environment) for one in payloads]
     return [one for one in parsed if one is not None and event in (None, one.event)]
 
 
@@ -54,7 +54,8 @@ def test_a_stop_waits_for_subagents():
     stops = calls("session", HookEvent.STOP)
     assert [[one.kind for one in stop.background] for stop in stops] == [["subagent"], [], []]
     assert [one.stop_hook_active for one in stops] == [False, True, False]
-    (ended,) = calls("session", HookEvent.SUBAGENT_STOP)
+    (ended,) = calls("session", HookEvent.SUBAGENT_STOP, GROVE_HOOKS="project")
+    assert (stops[0].set_of_hooks, ended.set_of_hooks) == ("", "project")
     assert ended.agent_type == "general-purpose"
 
 

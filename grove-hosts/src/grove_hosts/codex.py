@@ -23,6 +23,7 @@ from grove_core import (
 )
 from grove_hosts.payloads import (
     EVENTS,
+    SET_VARIABLE,
     USUAL_EVENTS,
     directory,
     get,
@@ -35,8 +36,6 @@ from grove_hosts.payloads import (
 grove_api = 2
 
 NAME: Final = "codex"
-SET_VARIABLE: Final = "GROVE_HOOKS"
-"""Set in the command of a project's hooks, which run beside the person's own."""
 
 REGISTERED: Final = tuple(name for name in USUAL_EVENTS if name != "PostToolUseFailure")
 """That one it does not have, and would never call trusted."""

@@ -21,7 +21,8 @@ from grove_core import (
     StorageError,
     read_bytes,
 )
-from grove_hosts.codex import NAME, REGISTERED, SET_VARIABLE
+from grove_hosts.codex import NAME, REGISTERED
+from grove_hosts.payloads import SET_VARIABLE
 from grove_hosts.settings import as_list, as_table, hooks_file, own_words, read, registered_in
 from grove_hosts.skills import shared_skill
 

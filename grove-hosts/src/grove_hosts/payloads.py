@@ -9,6 +9,8 @@ from typing import Any, Final, TypeVar
 from grove_core import CodecError, HookEvent, HookInput, StartSource, ToolCall
 
 MOST_ID_CHARACTERS: Final = 128
+SET_VARIABLE: Final = "GROVE_HOOKS"
+"""Set in the command of a project's hooks, which may run beside the person's own."""
 OWN_WORDS: Final = "grove: "
 """How each reason for a block begins; some clients report it as a prompt."""
 EVENTS: Final = {event.value.title().replace("-", ""): event for event in HookEvent}

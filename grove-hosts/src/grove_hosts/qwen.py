@@ -22,7 +22,9 @@ from grove_core import (
     hookimpl,
 )
 from grove_hosts import claude_code, settings
-from grove_hosts.payloads import EVENTS, OWN_WORDS, USUAL_EVENTS, get, text
+from grove_hosts.payloads import EVENTS, OWN_WORDS, SET_VARIABLE, USUAL_EVENTS, get, text
+
+grove_api = 2
 
 NAME: Final = "qwen"
 _SHELL: Final = {"run_shell_command": "Bash"}
@@ -31,7 +33,7 @@ _TOOLS: Final = {**_SHELL, **_FILE_TOOLS, "notebook_edit": "NotebookEdit", "agen
 _STARTED: Final = re.compile(r"Background shell started\.\nid: (\S+)")
 
 
-def parse(_: str, payload: Mapping[str, Any], __: Mapping[str, str]) -> HookInput | None:
+def parse(_: str, payload: Mapping[str, Any], environment: Mapping[str, str]) -> HookInput | None:
     """Read a hook's payload; an empty prompt stands for what goes back to the model by itself."""
     event = EVENTS.get(text(payload, "hook_event_name"))
     if event is None or (event is HookEvent.USER_PROMPT_SUBMIT and not text(payload, "prompt")):
@@ -50,7 +52,11 @@ def parse(_: str, payload: Mapping[str, Any], __: Mapping[str, str]) -> HookInpu
     if started := _STARTED.match(text(response, "llmContent")):
         told["tool_response"] = {**response, "backgroundTaskId": started[1]}
     call = claude_code.parse(event.value, told, {})
-    return call and evolve(call, is_notification=call.prompt.startswith(OWN_WORDS))
+    return call and evolve(
+        call,
+        is_notification=call.prompt.startswith(OWN_WORDS),
+        set_of_hooks=environment.get(SET_VARIABLE, ""),
+    )
 
 
 def answer(call: HookInput, reply: HookReply) -> HookAnswer:
@@ -67,10 +73,11 @@ def answer(call: HookInput, reply: HookReply) -> HookAnswer:
 def _setup(context: HostContext) -> HostSetup:
     """Register hooks in the settings, the person's or the project's."""
     file = _files(context)["project" if context.shared else "user"]
+    command = shlex.join([context.program, "hook", NAME])
+    if context.shared:
+        command = f"{SET_VARIABLE}=project grove hook {NAME}"
     # Exit code 2 holds the prompt or the call back, whatever has gone wrong.
-    command = (
-        shlex.join(["grove" if context.shared else context.program, "hook", NAME]) + " || true"
-    )
+    command += " || true"
     hooks = settings.hooks_file(file, NAME, settings.command_groups(command, _matchers(context)))
     note = f"Qwen Code reads {file} in every project."
     if context.shared:

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from attrs import evolve
 from hosts import COPILOT, QWEN, Shell
 from hosts.shop import CLOSE, MOST_BLOCKS, REFLECT, SUMMARY, Shop
 
@@ -73,6 +74,9 @@ def test_without_a_grove_that_works_the_agent_goes_on(stage, tmp_path, program):
 
 
 def test_hooks_of_the_person_and_of_the_project_count_as_one(shop):
-    shop.install("--shared")
+    # `grove init` adds none where some run already; a colleague's may come with a pull.
+    (file,) = shop.stage.spec.setup(evolve(shop.stage.context, shared=True)).files
+    file.path.parent.mkdir(parents=True, exist_ok=True)
+    file.path.write_text(file.put(""))
     run = shop.play(CLOSE, *["Done."] * 30)
     assert [one.new.count("is closed") for one in run.requests] == [0, 0, *[1] * MOST_BLOCKS]
