@@ -14,7 +14,8 @@ import pytest
 
 from grove_core.clock import now_utc
 from grove_core.project import Project
-from grove_core.services.requests import take_in
+from grove_core.services.inbox import take_in
+from grove_core.services.requests import carry_out
 
 LEARNING = "cl_20300102_aaaaaa"
 SECRET = "glpat-" + "x7Kq2mN9pR4tV8wZ1bC3"
@@ -73,7 +74,8 @@ def hand_in(agent, *candidates, **fields):
 
 def judge(world, **later):
     """What a hook does first."""
-    take_in(Project(world.project, world.environment, now_utc() + timedelta(**later)))
+    project = Project(world.project, world.environment, now_utc() + timedelta(**later))
+    take_in(project, carry_out)
     assert world.log("crash.log") == ""
 
 
@@ -87,7 +89,7 @@ def inbox(world):
 def test_a_reflection_waits_for_the_hook_and_opens_the_gate(beads, agent, candidate):
     beads.make_git()
     done = hand_in(agent, candidate(), notes=f"see {LEARNING}")
-    assert (done.code, done.json["opens"], done.json["dry_run"]) == (0, True, False)
+    assert (done.code, done.json["rejected"], "error" in done.json) == (0, [], False)
     with sandbox(beads.grove_home):
         told = agent.grove("reflect", "--brief").stdout
         said = agent.grove("skip", "nothing was learned here").stdout
@@ -152,7 +154,7 @@ def test_a_secret_is_not_handed_in(beads, agent, candidate):
     judge(beads)
     assert len(beads.learning_ids()) == 2
     done = sent(agent, "reflect", stdin=json.dumps({"candidates": [bad]}))
-    assert (done.code, done.json["candidates"][0]["stage"]) == (1, "secret")
+    assert (done.code, done.json["rejected"][0]["stage"]) == (1, "secret")
     assert inbox(beads) == []
     for path in beads.folder.rglob("*"):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes()
@@ -160,7 +162,7 @@ def test_a_secret_is_not_handed_in(beads, agent, candidate):
 
 def test_what_is_refused_is_said_at_once_and_at_the_next_block(beads, agent):
     done = hand_in(agent, WEAK)
-    assert (done.code, done.json["opens"]) == (1, False)
+    assert (done.code, done.json["error"].endswith("change it and send it again")) == (1, True)
     judge(beads)
     assert beads.gate() == "blocked"
     assert WEAK["summary"] in agent.is_blocked(active=True)

@@ -213,11 +213,12 @@ def _handle(
     known.append(call := evolve(call, host=host.name))
     project = _project_of(call, project)
     if call.event in _TAKING_IN and handed_in(os.fspath(project.root)):
-        from grove_core.services.requests import take_in
+        from grove_core.services.inbox import take_in
+        from grove_core.services.requests import carry_out
 
         # What a reflection takes is not the hook's own time, which begins after it.
         limit.start(_LONGEST_WORK_SECONDS, end - time.monotonic())
-        take_in(project)
+        take_in(project, carry_out)
         _set_deadlines(project, limit, end, time.thread_time())
     return host.value.answer(call, _reply(project, call))
 

@@ -33,7 +33,7 @@ from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, read_enum
 from grove_core.reflection.pipeline import PassedCandidate, learning_from
-from grove_core.reflection.secrets import find_leak, objection_to, without_secrets
+from grove_core.reflection.secrets import find_leak, without_secrets
 from grove_core.reflection.submission import Reference, Submission
 from grove_core.services.candidates import evaluate_candidates, gather_known
 from grove_core.services.closes import at_work
@@ -75,9 +75,11 @@ def refuse_secrets(project: Project, text: str | None, field: str) -> None:
 
 def submit(project: Project, session: Session, submission: Submission) -> Result:
     """Take a submission; it fails if no candidate was accepted."""
-    if is_shut_out(project, session):
-        return _leave(project, session, submission)
     work = _Work(project, session, submission)
+    if is_shut_out(project, session):
+        work.evaluate()
+        work.correct(dry_run=True)
+        return work.leave()
     # From the duplicate check to the write no other process writes into this project.
     with alone(project):
         work.evaluate()
@@ -96,31 +98,6 @@ def try_out(project: Project, session: Session, submission: Submission) -> Resul
     work.evaluate()
     work.correct(dry_run=True)
     return work.preview()
-
-
-def _leave(project: Project, session: Session, submission: Submission) -> Result:
-    """Leave a submission for the next hook, without secrets, and say what is to be expected."""
-    told = try_out(project, session, submission)
-    allowed = project.config.secrets.allow
-    sent, _ = without_secrets(submission, allowed)
-    candidates = [one for one in sent.candidates if objection_to(one, allowed) is None]
-    if not candidates and sent.nothing_learned is None:
-        return told
-    document = {
-        "candidates": candidates,
-        "learnings_used": [{"id": one.id, "how": one.remark} for one in sent.learnings_used],
-        "corrections": [{"id": one.id, "why": one.remark} for one in sent.corrections],
-        "ratings": [{"id": one.learning_id, "useful": one.useful} for one in sent.ratings],
-        "notes": sent.notes,
-        "nothing_learned": sent.nothing_learned,
-    }
-    left = hand_in(project, session, "reflect", submission=document)
-    again = ["It would be refused as it stands: change it and send it again."]
-    return evolve(
-        told,
-        document={**(told.document or {}), "dry_run": False, **(left.document or {})},
-        lines=[*told.lines[:-1], *left.lines, *(again if told.exit_code else [])],
-    )
 
 
 class _Work:
@@ -439,6 +416,33 @@ class _Work:
             exit_code=0 if self._opens else 1,
             warnings=self._warnings,
         )
+
+    def leave(self) -> Result:
+        """Hand in for the next hook what holds no secret, and say what it is going to refuse."""
+        sent, told, refused = self._sent, self.preview(), self._result.rejected
+        document: dict[str, Any] = {"session_id": self._session.id}
+        document |= {"rejected": [_refused(one) for one in refused], "warnings": self._warnings}
+        lines = list(told.lines[:-1])
+        if told.exit_code:
+            document["error"] = "it would be refused as it stands: change it and send it again"
+            lines.append(document["error"])
+        secret = {one.position for one in refused if one.stage is Stage.SECRET}
+        candidates = [one for at, one in enumerate(sent.candidates) if at not in secret]
+        if candidates or sent.nothing_learned is not None:
+            submission = {
+                "candidates": candidates,
+                "learnings_used": [
+                    {"id": one.id, "how": one.remark} for one in sent.learnings_used
+                ],
+                "corrections": [{"id": one.id, "why": one.remark} for one in sent.corrections],
+                "ratings": [{"id": one.learning_id, "useful": one.useful} for one in sent.ratings],
+                "notes": sent.notes,
+                "nothing_learned": sent.nothing_learned,
+            }
+            left = hand_in(self._project, self._session, "reflect", submission=submission)
+            document |= left.document or {}
+            lines += left.lines
+        return evolve(told, document=document, lines=lines)
 
 
 def _is_personal(raw: Any) -> bool:  # noqa: ANN401 - any JSON value

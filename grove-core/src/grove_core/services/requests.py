@@ -15,7 +15,6 @@ from grove_core.quotation import Foreign, shown_name
 from grove_core.reflection.schema import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import NO_REASON, Reference, is_reason, parse_submission
-from grove_core.services import inbox
 from grove_core.services.closes import at_work
 from grove_core.services.feedback import mark_used, unknown_ids
 from grove_core.services.inbox import HandedIn, hand_in, is_shut_out
@@ -193,12 +192,8 @@ def refer(project: Project, session: Session, ids: Sequence[str], how: str | Non
 # --- what was handed in from a sandbox ------------------------------------------------------------
 
 
-def take_in(project: Project) -> None:
-    """Do, outside of the sandbox, what its agent has asked for."""
-    inbox.take_in(project, _do)
-
-
-def _do(project: Project, session: Session, asked: HandedIn) -> None:
+def carry_out(project: Project, session: Session, asked: HandedIn) -> None:
+    """Do, outside of the sandbox, what the command would have done."""
     if asked.command == "reflect":
         data = json.dumps(asked.submission, ensure_ascii=False).encode("utf-8", "replace")
         submit(project, session, parse_submission(data))

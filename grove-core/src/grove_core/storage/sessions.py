@@ -77,7 +77,10 @@ class SessionStore:
             content = files.read_bytes(path)
             try:
                 before, aside = self._decode(session_id, content) if content else (None, None)
-                after = self._noted(change(before))
+                after = change(before)
+                if self.taking_in not in ("", *after.received):
+                    received = (*after.received, self.taking_in)[-_RECEIVED_KEPT:]
+                    after = evolve(after, received=received)
                 if aside is not None:
                     after = evolve(after, recovered_from=str(aside.path))
                 if before is None or after is not before:
@@ -92,11 +95,6 @@ class SessionStore:
                         path.unlink(missing_ok=True)
                 raise
         return after
-
-    def _noted(self, session: Session) -> Session:
-        if not self.taking_in or self.taking_in in session.received:
-            return session
-        return evolve(session, received=(*session.received, self.taking_in)[-_RECEIVED_KEPT:])
 
     def _parse(self, session_id: str, content: bytes) -> Session:
         known = self._parsed.get(session_id)
