@@ -4,10 +4,10 @@ import sys
 
 import pytest
 from attrs import evolve
-from hosts import COPILOT, QWEN, Shell
+from hosts import CODEX, COPILOT, QWEN, Shell
 from hosts.shop import CLOSE, MOST_BLOCKS, REFLECT, SUMMARY, Shop
 
-CLIENTS = (COPILOT, QWEN)
+CLIENTS = (CODEX, COPILOT, QWEN)
 pytestmark = pytest.mark.parametrize("stage", CLIENTS, ids=lambda one: one.name, indirect=True)
 
 
@@ -21,7 +21,8 @@ def test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back(shop):
     held, reflected = (one.new for one in first.requests[2:])
     assert shop.held(first) == [2]
     assert "grove reflect" in held
-    assert "stored cl_" in reflected
+    is_shut_out = shop.stage.spec.abilities.sandboxed
+    assert ("the next hook takes this in" if is_shut_out else "stored cl_") in reflected
     assert SUMMARY in shop.learnings()
     assert f"session {first.session}" in shop.learnings()
 
@@ -78,5 +79,6 @@ def test_hooks_of_the_person_and_of_the_project_count_as_one(shop):
     (file,) = shop.stage.spec.setup(evolve(shop.stage.context, shared=True)).files
     file.path.parent.mkdir(parents=True, exist_ok=True)
     file.path.write_text(file.put(""))
+    shop.stage.client.trust_hooks(shop.stage.home, shop.stage.project)
     run = shop.play(CLOSE, *["Done."] * 30)
     assert [one.new.count("is closed") for one in run.requests] == [0, 0, *[1] * MOST_BLOCKS]
