@@ -47,13 +47,17 @@ _OTHER_CLIENTS = ("COPILOT_CLI", "CURSOR_VERSION", "QWEN_CODE", "QWEN_CODE_SESSI
 # Set for the hooks of a plugin, which has a server as well.
 _PLUGIN = "CLAUDE_PLUGIN_ROOT"
 _PAYLOAD_SECONDS = 2.0  # for a program that is run with a pipe that no one writes to
-# The tools that touch one file, and what they call it.
+# The tools of clients that touch one file, and what they call it.
 _FILE_TOOLS = {
     b"Read": b'"file_path"',
     b"Edit": b'"file_path"',
     b"Write": b'"file_path"',
     b"MultiEdit": b'"file_path"',
     b"NotebookEdit": b'"notebook_path"',
+    b"read_file": b'"file_path"',
+    b"edit": b'"file_path"',
+    b"replace": b'"file_path"',
+    b"write_file": b'"file_path"',
 }
 _LONGEST_TEXT = 8192
 _BLANKS = b" \t\r\n"
