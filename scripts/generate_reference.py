@@ -9,10 +9,12 @@ import argparse
 import ast
 import inspect
 import json
+import os
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from difflib import unified_diff
 from enum import Enum
 from pathlib import Path
@@ -28,7 +30,9 @@ from grove_core.config.schema import ConfigKey, config_keys
 from grove_core.hooks import fast
 from grove_core.model.events import EVENT_TYPES
 from grove_core.plugins.hookspecs import LifeCycleHooks, RegistrationHooks
+from grove_core.plugins.hosts import DEFAULT_HOST, Hold, HostAbilities, HostSpec
 from grove_core.plugins.manager import GROUPS_OF_HOOK
+from grove_core.project import Project
 from grove_core.stats.insights import TRIGGERS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -501,11 +505,125 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+# --- clients ------------------------------------------------------------------------------------
+
+_LOOP: Final = "tests/real/hosts/test_loop.py"
+_CALLED: Final = "tests/real/hosts/test_adapters.py::test_hooks_are_called_and_answered"
+_CLAUDE: Final = "tests/real/client/test_client_"
+_LOADING: Final = "tests/real/client/test_plugin_loading.py"
+_CONTRACT: Final = "grove-hosts/tests/test_hosts.py"
+_RULES: Final = "grove-core/src/grove_core/testing/rules/hosts.py"
+
+CLIENT_ROWS: Final[Sequence[tuple[str, Callable[[HostAbilities], str], str, str, str]]] = (
+    (
+        "A closed ticket leads to one stop, and the learning comes back",
+        lambda one: {Hold.HOLDS: "yes", Hold.ASKS: "asks, cannot hold", Hold.NONE: "no"}[one.hold],
+        f"{_LOOP}::test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back",
+        f"{_CLAUDE}loop.py::test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back",
+        "test_a_block_reaches_the_agent",
+    ),
+    (
+        "Blocks in a row that it obeys",
+        lambda one: str(one.most_blocks or "any number; grove stops at three"),
+        f"{_LOOP}::test_an_agent_that_never_reflects_is_let_go",
+        f"{_CLAUDE}loop.py::test_the_person_sees_the_result_and_the_debt_after_three_ignored_blocks",
+        "test_a_block_reaches_the_agent",
+    ),
+    (
+        "Learnings reach the agent",
+        lambda one: "at the start" if one.context_with_start else "with the first prompt",
+        _CALLED,
+        f"{_CLAUDE}loop.py::test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back",
+        "test_context_reaches_the_agent",
+    ),
+    (
+        "A gate of a plugin can deny a call",
+        lambda _: "yes",
+        _CALLED,
+        f"{_CLAUDE}review.py::test_a_close_waits_for_the_review_and_then_for_the_reflection",
+        "test_a_denial_reaches_the_agent",
+    ),
+    (
+        "Whether a command failed is seen by",
+        lambda one: one.results or "nothing; the ticket system is asked",
+        f"{_LOOP}::test_what_a_failed_close_has_done_the_tracker_says",
+        f"{_CLAUDE}loop.py::test_a_close_that_bd_refuses_does_not_hold_the_agent",
+        "test_what_became_of_a_command",
+    ),
+    (
+        "What still runs at a stop is known",
+        lambda one: "yes" if one.background else "no",
+        _CALLED,
+        f"{_CLAUDE}loop.py::test_background_work_defers_the_gate_until_it_has_ended",
+        "test_each_payload_is_its_event",
+    ),
+    (
+        "The agent's shell knows its session",
+        lambda one: "yes" if one.session_variables else "no; the newest that owes is taken",
+        f"{_LOOP}::test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back",
+        f"{_CLAUDE}loop.py::test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back",
+        "test_each_payload_is_its_event",
+    ),
+    (
+        "Without a working grove the agent goes on",
+        lambda one: "yes" if one.fails_open else "yes, by a guarded command",
+        f"{_LOOP}::test_without_a_grove_that_works_the_agent_goes_on",
+        f"{_LOADING}::test_without_grove_the_user_is_told_once_and_work_goes_on",
+        "test_odd_payloads_hold_nobody_up",
+    ),
+    (
+        "Hooks come out of its files byte by byte",
+        lambda _: "yes",
+        "test_its_files_come_back",
+        "test_its_files_come_back",
+        "test_its_files_come_back",
+    ),
+)
+"""What is said; what shows it of a client that was driven, of Claude Code, of one that was not."""
+
+
+def clients_page() -> Iterator[str]:
+    """Say what each client can do, and which test shows it.
+
+    Yields:
+        Lines of Markdown.
+    """
+    project = Project(ROOT, os.environ, datetime.now(UTC))
+    specs = [one.value for one in project.plugins.hosts()]
+    specs.sort(key=lambda one: (one.name != DEFAULT_HOST, not one.abilities.driven, one.title))
+    yield f"| | {' | '.join(one.title for one in specs)} |"
+    yield f"|---|{'---|' * len(specs)}"
+    shown: dict[str, int] = {}
+    for label, say, *tests in CLIENT_ROWS:
+        cells = []
+        for one in specs:
+            number = shown.setdefault(_test_of(one, *tests), len(shown) + 1)
+            cells.append(f"{say(one.abilities)} <sup>{number}</sup>")
+        yield f"| {label} | {' | '.join(cells)} |"
+    yield ""
+    for test, number in shown.items():
+        yield f"{number}. `{test}`"
+
+
+def _test_of(host: HostSpec, driven: str, claude: str, contract: str) -> str:
+    """Name the test that shows something of a client; one that does not exist is a mistake."""
+    named = driven if host.abilities.driven else contract
+    named = claude if host.name == DEFAULT_HOST else named
+    if "::" not in named:
+        named = f"{_CONTRACT}::{named}"
+    page, _, function = named.partition("::")
+    place = ROOT / (_RULES if page == _CONTRACT else page)
+    if f"def {function}(" not in place.read_text(encoding="utf-8"):
+        sys.exit(f"there is no test {named}")
+    return named
+
+
 PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "reference/commands.md": commands_page,
     "reference/configuration.md": configuration_page,
     "reference/files.md": events_page,
     "reference/hooks.md": hooks_page,
+    "reference/clients.md": clients_page,
     "how-to/read-the-numbers.md": insights_page,
     "dev/public-interface.md": interface_page,
 }
