@@ -1,17 +1,24 @@
-"""What this machine knows: the database's latest answer, with what waits on top."""
+"""What a machine keeps of the database, rows as they come, and the contract without a server."""
 
+import socket
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grove_backend_postgres.address import parse_address
+from grove_backend_postgres.backend import PostgresBackend
 from grove_backend_postgres.outbox import StatusChange
+from grove_backend_postgres.plugin import PostgresSettings
 from grove_backend_postgres.pull import Pulled
 from grove_backend_postgres.record import Record
+from grove_backend_postgres.rows import learning_of, read_all, row_of
 from grove_backend_postgres.team import Paths
-from grove_core import LearningStatus
+from grove_core import BackendContext, LearningStatus
+from grove_core.testing import BackendContract
 from grove_core.testing.samples import example_learning
 
 ACTIVE, ARCHIVED, SUPERSEDED = (
@@ -211,3 +218,68 @@ def test_what_the_database_has_lost_is_delivered_again_by_who_wrote_it(record, o
     ((learning_id, change),) = status_changes(record)
     assert (learning_id, change.status, change.at) == (THIRD.id, ARCHIVED, LATER)
     assert record.learnings() == [FIRST, archived(THIRD)]
+
+
+ANY_TEXT = st.text(st.characters(), max_size=60)
+
+
+@settings(max_examples=40, deadline=None)
+@given(summary=ANY_TEXT, detail=ANY_TEXT, ticket_id=ANY_TEXT)
+def test_any_text_comes_back_and_columns_take_it(summary, detail, ticket_id):
+    learning = example_learning(summary=summary, detail=detail, ticket_id=ticket_id)
+    row = row_of(learning)
+    assert learning_of(row["document"], "active") == learning
+    for value in row.values():
+        texts = value if isinstance(value, list) else [value]
+        for text in texts:
+            if isinstance(text, str):
+                assert "\0" not in text
+                text.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("document", "status"),
+    [
+        ("", "active"),
+        ("[]", "active"),
+        ("[" * 100_000, "active"),
+        ("{}", "active"),
+        (None, "retired"),
+        ('{"id": 1', "active"),
+    ],
+)
+def test_what_a_newer_grove_has_written_is_no_learning(document, status):
+    written = row_of(example_learning())["document"] if document is None else document
+    assert learning_of(written, status) is None
+
+
+def test_a_row_that_holds_another_learning_cannot_be_read():
+    first, second = example_learning(1), example_learning(2)
+    rows = [row_of(first), row_of(second) | {"document": row_of(first)["document"]}]
+    assert read_all(rows) == {first.id: first}
+
+
+@pytest.fixture
+def closed_port():
+    """A port of this machine that nobody answers at."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+class TestUnreachable(BackendContract):
+    """Everything waits, and is found meanwhile."""
+
+    @pytest.fixture
+    def open_backend(self, tmp_path, closed_port):
+        settings = PostgresSettings(
+            url=f"postgresql://grove@127.0.0.1:{closed_port}/team", project="shop"
+        )
+        context = BackendContext(root=tmp_path, home=tmp_path / "home", settings=settings)
+        return lambda: PostgresBackend(context)
+
+    @pytest.fixture
+    def broken_backend(self, open_backend):
+        """A folder stands where what waits is to be written."""
+        open_backend()._paths.outbox.mkdir(parents=True)
+        return open_backend

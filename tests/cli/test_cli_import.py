@@ -1,8 +1,9 @@
-"""`grove import`: what becomes of each entry, again and again, and in the middle of a crash."""
+"""`grove import` and `grove export`: what becomes of each entry, without loss, and nothing personal by chance."""
 
 import json
 import os
 import shutil
+import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -268,3 +269,79 @@ def test_rules_are_picked_one_by_one(shop):
     result = import_learnings(project, "markdown", rules, **how, pick=pick)
     assert offered == ["Ask before you add a dependency.", "Money is in cents, as an int."]
     assert result.document["counts"]["imported"] == len(shop.learning_ids()) == 1
+
+
+FIRST_ID = "cl_20300101_aaaaaa"
+SECOND_ID = "cl_20300102_bbbbbb"
+GONE = "cl_20300103_cccccc"
+MINE = "cl_20300104_dddddd"
+
+
+@pytest.fixture
+def store(world):
+    """Two active learnings, an archived one, and one of the user's own."""
+    world.initialise()
+    world.learning(SECOND_ID, "OrderStore.export() needs a header", tags="export, orders")
+    world.learning(FIRST_ID, "OrderStore.rows() is slow", created="2030-01-01T10:00:00Z")
+    world.learning(GONE, "OrderStore is gone", status="archived", category="domain")
+    world.learning(MINE, "I prefer short names", personal=True)
+    return world
+
+
+def export(world, *words, form="jsonl", code=0):
+    done = world.grove("export", "--format", form, *words)
+    assert done.code == code, done.stderr
+    return done
+
+
+def ids(done):
+    return [json.loads(line)["id"] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--all"], {FIRST_ID, SECOND_ID, GONE}),
+        (["--status", "archived"], {GONE}),
+        (["--tag", "export"], {FIRST_ID, SECOND_ID}),
+        (["--category", "domain", "--all"], {GONE}),
+        (["--scope", "project"], {FIRST_ID, SECOND_ID}),
+        (["--scope", "personal"], {MINE}),
+        (["--scope", "personal", "--scope", "project"], {FIRST_ID, SECOND_ID, MINE}),
+        (["--limit", "1"], {SECOND_ID}),
+        (["--since", "2030-01-01T12:00:00Z"], {SECOND_ID}),
+    ],
+)
+def test_what_is_exported(store, words, expected):
+    assert set(ids(export(store, *words))) == expected
+
+
+def test_personal_learnings_go_only_where_that_is_said(store):
+    for words in ((), ("--all",), ("--scope", "team"), ("--tag", "orders")):
+        for form in ("jsonl", "markdown"):
+            assert MINE not in export(store, *words, form=form).stdout
+
+
+def test_a_file(store):
+    store.lent.append(store.project / "out.jsonl")
+    done = export(store, "--output", "out.jsonl")
+    assert done.stdout == "2 learnings written to out.jsonl\n"
+    path = store.project / "out.jsonl"
+    assert path.read_text() == export(store).stdout
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    export(store, "--output", "out.jsonl", "--scope", "personal")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    document = json.loads(export(store, "--output", "out.jsonl", "--json").stdout)
+    assert (document["count"], document["learnings"]) == (2, [])
+    assert document["output"] == str(path)
+
+
+@pytest.mark.parametrize("place", [".grove/learnings.md", ".grove/new.jsonl", "home"])
+def test_grove_s_own_files_are_never_written_over(store, place):
+    target = store.grove_home / "out.jsonl" if place == "home" else store.project / place
+    (store.project / "link").symlink_to(store.project / ".grove")
+    before = listing(store.project)
+    assert "grove's own files" in export(store, "--output", target, code=1).stderr
+    through = export(store, "--output", "link/learnings.md", code=1)
+    assert "grove's own files" in through.stderr
+    assert listing(store.project) == before

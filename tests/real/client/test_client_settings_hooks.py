@@ -1,10 +1,23 @@
-"""What `grove init --hooks` writes, in the real client and without the plugin."""
+"""Hooks of the settings, beside the plugin's and beside results of tools, in the real client."""
 
 import json
 import sys
 
 import pytest
-from scenario import CLOSE, FINISHED, REFLECT, bash, held, stops
+from scenario import (
+    CLOSE,
+    FINISHED,
+    REFLECT,
+    STATUS,
+    agent,
+    assert_ended_well,
+    bash,
+    held,
+    statuses,
+    stops,
+)
+
+from grove_hosts.claude_code.hooks import hook_groups
 
 RECORDER = """\
 #!/bin/sh
@@ -132,3 +145,105 @@ def test_after_uninstall_no_hook_runs(connected):
     assert transcript["exit_code"] == 0
     assert transcript["hooks"] == []
     assert not (connected.root / ".claude").exists()
+
+
+@pytest.fixture
+def twice(shop, grove_folder):
+    """A project with the plugin's hooks in its local settings, too, and one learning."""
+    hooks = hook_groups(str(grove_folder / "grove"), ())
+    settings = shop.root / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"hooks": hooks}))
+    shop.play([REFLECT, FINISHED])
+    return shop
+
+
+def of(transcript, event):
+    return [hook for hook in transcript["hooks"] if hook["hook_event"] == event]
+
+
+def test_each_stop_counts_once_and_three_blocks_are_given(twice):
+    turns = [CLOSE, FINISHED, STATUS, FINISHED, STATUS, FINISHED, STATUS, FINISHED]
+    transcript = twice.play(turns)
+    assert_ended_well(transcript)
+    assert stops(transcript) == [2, 2, 2, 0]  # whichever of the hooks has answered
+    assert [each["blocks"] for each in statuses(transcript)] == [1, 2, 3]
+    assert [each["gate"] for each in statuses(transcript)] == ["blocked"] * 3
+    reasons = held(transcript)
+    assert len(reasons) == 3
+    for count, reason in enumerate(reasons[:2], start=1):
+        assert f"this is {count} of 3" in reason
+    said = [hook["stderr"] + hook["stdout"] for hook in of(transcript, "Stop")]
+    warned = [each for each in said if "asked for 3 times" in each]
+    assert len(warned) == 1
+    assert twice.outcomes() == [("breaker", 3)]
+
+
+FILE = "reports/orders.py"
+SUMMARY = "OrderReport.rows() runs one query per order unless items are prefetched"
+LEARNING = f"""\
+### [cl_20300102_aaaaaa] {SUMMARY}
+- **Category:** pitfall
+- **Scope:** project
+- **Confidence:** high
+- **Status:** active
+- **Criteria:** stable_fact
+- **Tags:** orders
+- **Files:** {FILE}
+- **Origin:** ticket bd-7 | session earlier
+- **Created:** 2030-01-02T10:00:00Z
+
+> Call prefetch_related('items') first.
+"""
+# Else it is shown at the start, and then not again.
+QUIET = {"GROVE_RETRIEVAL_MAX_INJECTIONS": "0"}
+
+
+@pytest.fixture
+def noted(shop):
+    """A project in which a learning names a file."""
+    (shop.root / ".grove" / "learnings.md").write_text(LEARNING)
+    return shop
+
+
+def read(project, path=FILE):
+    return {"tool": "Read", "input": {"file_path": str(project.root / path)}}
+
+
+def edit(project):
+    change = {"old_string": "pass", "new_string": "rows = None"}
+    return {"tool": "Edit", "input": {"file_path": str(project.root / FILE), **change}}
+
+
+def lines_in(transcript):
+    """The lines that stand beside results, with the request in which the model read them."""
+    return [
+        (each["request"], line)
+        for each in transcript["injected"]
+        for line in each["text"].splitlines()
+        if "names this file" in line
+    ]
+
+
+def test_the_line_stands_beside_the_result_of_the_first_tool_that_touches_the_file(noted):
+    turns = [read(noted, ".beads/metadata.json"), read(noted), edit(noted), FINISHED]
+    transcript = noted.play(turns, environment=QUIET)
+    assert_ended_well(transcript)
+    ((request, line),) = lines_in(transcript)
+    assert request == 2
+    assert "PostToolUse:Read hook additional context: grove: a pitfall" in line
+    assert line.count(SUMMARY) == 1
+    assert f"> {FILE}: {SUMMARY}" in line
+    (surfaced,) = noted.events("surfaced")
+    assert (surfaced["session_id"], surfaced["via"]) == (transcript["session_id"], "file")
+    assert [one["learning_id"] for one in noted.events("dismissed")] == ["cl_20300102_aaaaaa"]
+
+
+def test_a_subagent_is_told(noted):
+    subagent = {"agents": {"SUBJOB": [read(noted), {"text": "Looked."}]}}
+    turns = [agent("SUBJOB: look at it"), read(noted), FINISHED]
+    transcript = noted.play(turns, script=subagent, environment=QUIET)
+    assert_ended_well(transcript)
+    (told,) = [each for each in transcript["injected"] if "names this file" in each["text"]]
+    assert told["conversation"] != "main"
+    assert len(noted.events("surfaced")) == 1

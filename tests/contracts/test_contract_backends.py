@@ -1,8 +1,4 @@
-"""The MCP backend keeps the contract of memory backends, whatever server there is, or none.
-
-A server like the reference one answers over HTTP, in one process for all tests; real servers are used in
-`tests/real/mcp`.
-"""
+"""Our backends keep the contract of memory backends, in every layout and with whatever server there is."""
 
 import os
 import socket
@@ -12,13 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from grove_backend_markdown.backend import MarkdownBackend
 from grove_backend_mcp.backend import McpBackend
 from grove_backend_mcp.settings import McpSettings
+from grove_backend_totalrecall.backend import TotalRecallBackend
 from grove_core import (
+    Area,
     BackendContext,
     BackendError,
     Filters,
     Query,
+    StorageError,
+    StorageLayout,
 )
 from grove_core.testing import BackendContract
 from grove_core.testing.rules.news import SynchronisingRules
@@ -26,6 +27,123 @@ from grove_core.testing.rules.searching import SearchingRules
 from grove_core.testing.rules.sharing import ConcurrencyRules
 from grove_core.testing.rules.storing import WritingRules
 from grove_core.testing.samples import example_learning
+
+
+def opener(tmp_path, **fields):
+    root = tmp_path / "project"
+    root.mkdir()
+    context = BackendContext(root=root, home=tmp_path / "home", **fields)
+    return lambda: MarkdownBackend(context)
+
+
+class TestSingle(BackendContract):
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        return opener(tmp_path, layout=StorageLayout.SINGLE)
+
+    @pytest.fixture
+    def broken_backend(self, tmp_path):
+        opened = opener(tmp_path, layout=StorageLayout.SINGLE)
+        (tmp_path / "project" / ".grove" / "learnings.md").mkdir(parents=True)
+        return opened
+
+
+class TestSpread(BackendContract):
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        return opener(tmp_path, layout=StorageLayout.SPREAD)
+
+    @pytest.fixture
+    def broken_backend(self, tmp_path):
+        opened = opener(tmp_path, layout=StorageLayout.SPREAD)
+        (tmp_path / "project" / ".grove").mkdir()
+        (tmp_path / "project" / ".grove" / "learnings").write_text("no folder")
+        return opened
+
+
+class TestPersonal(BackendContract):
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        return opener(tmp_path, area=Area.PERSONAL)
+
+    @pytest.fixture
+    def broken_backend(self, tmp_path):
+        opened = opener(tmp_path, area=Area.PERSONAL)
+        (tmp_path / "home").write_text("no folder")
+        return opened
+
+
+@pytest.mark.parametrize(
+    ("layout", "name"),
+    [
+        (StorageLayout.SINGLE, ".grove"),
+        (StorageLayout.SINGLE, ".grove/learnings.md"),
+        (StorageLayout.SPREAD, ".grove"),
+        (StorageLayout.SPREAD, ".grove/learnings"),
+    ],
+)
+def test_nothing_is_written_through_links_out_of_the_project(layout, name, tmp_path):
+    opened, outside = opener(tmp_path, layout=layout), tmp_path / "outside"
+    link = tmp_path / "project" / name
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside)
+    if not link.suffix:
+        outside.mkdir()
+    with pytest.raises(StorageError, match="outside of"):
+        opened().write(example_learning())
+    assert not (any(outside.iterdir()) if outside.is_dir() else outside.exists())
+
+
+DAY = """# 2026-02-05
+
+## Decisions
+
+[09:12] We stay with the printed catalogue until autumn.
+
+## Corrections
+
+## Commitments
+
+## Open Loops
+
+## Notes
+
+[17:40] [superseded] "the cellar floods each spring" - marked as no longer current
+"""
+REGISTER = """# Tech stack
+
+## Pumps
+
+- **claim**: The pump house has two engines
+- **confidence**: high
+- **last_verified**: 2026-02-01
+"""
+
+
+class TestTotalRecall(BackendContract):
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        root = tmp_path / "project"
+        memory = root / "memory"
+        for folder in (memory / "daily", memory / "registers", root / ".claude" / "rules"):
+            folder.mkdir(parents=True)
+        (root / ".claude" / "rules" / "total-recall.md").write_text("# Total Recall\n")
+        (memory / "daily" / "2026-02-05.md").write_text(DAY)
+        (memory / "registers" / "tech-stack.md").write_text(REGISTER)
+        context = BackendContext(root=root, home=tmp_path / "home")
+        return lambda: TotalRecallBackend(context)
+
+    @pytest.fixture
+    def broken_backend(self, open_backend, tmp_path):
+        """The record, which holds what the logs cannot."""
+        (tmp_path / "project" / ".grove" / "total-recall.jsonl").mkdir(parents=True)
+        return open_backend
+
+    def test_notes_of_others_are_among_what_is_found(self, open_backend):
+        for words in ("printed catalogue", "pump engines"):
+            (hit,) = open_backend().search(Query(text=words), Filters())
+            assert not hit.complete
+
 
 FAKE = Path(__file__).parents[2] / "grove-backend-mcp" / "tests" / "servers" / "fake_memory.py"
 MOST_OPEN = 12
