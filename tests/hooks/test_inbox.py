@@ -162,7 +162,7 @@ def test_a_secret_is_not_handed_in(beads, agent, candidate):
 
 def test_what_is_refused_is_said_at_once_and_at_the_next_block(beads, agent):
     done = hand_in(agent, WEAK)
-    assert (done.code, done.json["error"].endswith("change it and send it again")) == (1, True)
+    assert (done.code, done.json["error"].endswith("change it and send it again.")) == (1, True)
     judge(beads)
     assert beads.gate() == "blocked"
     assert WEAK["summary"] in agent.is_blocked(active=True)

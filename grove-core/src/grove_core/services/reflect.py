@@ -423,9 +423,6 @@ class _Work:
         document: dict[str, Any] = {"session_id": self._session.id}
         document |= {"rejected": [_refused(one) for one in refused], "warnings": self._warnings}
         lines = list(told.lines[:-1])
-        if told.exit_code:
-            document["error"] = "it would be refused as it stands: change it and send it again"
-            lines.append(document["error"])
         secret = {one.position for one in refused if one.stage is Stage.SECRET}
         candidates = [one for at, one in enumerate(sent.candidates) if at not in secret]
         if candidates or sent.nothing_learned is not None:
@@ -442,6 +439,9 @@ class _Work:
             left = hand_in(self._project, self._session, "reflect", submission=submission)
             document |= left.document or {}
             lines += left.lines
+        if told.exit_code:
+            document["error"] = "As it stands it is refused: change it and send it again."
+            lines.append(document["error"])
         return evolve(told, document=document, lines=lines)
 
 
