@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from machine import Machine
 
 from grove_backend_mcp.discovery.choose import choose, discovered, trust_requests
 from grove_backend_mcp.mappings.assessment import (
@@ -12,8 +13,6 @@ from grove_backend_mcp.mappings.assessment import (
 )
 from grove_backend_mcp.plugin import grove_memory_backends
 from grove_backend_mcp.servers import Origin
-from grove_backend_mcp.settings import McpSettings
-from grove_core import BackendContext
 
 KNOWN = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory@2026.8.31"]}
 UNKNOWN = {"command": "team-memory"}
@@ -21,37 +20,7 @@ REMOTE = {"type": "http", "url": "https://memory.example/mcp"}
 VERDICT = Assessment(profile=None, has_write=True, can_update=False)
 
 
-class Machine:
-    """A home with programs and a project."""
-
-    def __init__(self, base):
-        self.base = base
-        self.home, self.root, self.grove = base / "home", base / "project", base / "grove"
-        for name in ("home", "project", "bin"):
-            (base / name).mkdir()
-        for name in ("npx", "uvx", "node", "team-memory", "mcp-server-qdrant"):
-            program = base / "bin" / name
-            program.write_text(f"#!/bin/sh\ntouch {base}/started\n")
-            program.chmod(0o755)
-        self.environment = {"HOME": str(self.home), "PATH": str(base / "bin")}
-
-    def registry(self, user=None, local=None):
-        projects = {str(self.root): {"mcpServers": local or {}}}
-        document = {"mcpServers": user or {}, "projects": projects}
-        (self.home / ".claude.json").write_text(json.dumps(document))
-
-    def project(self, **servers):
-        (self.root / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
-
-    def context(self, *, trusted=(), **settings):
-        return BackendContext(
-            root=self.root,
-            home=self.grove,
-            environment=self.environment,
-            settings=McpSettings(**settings),
-            trusted=frozenset(trusted),
-        )
-
+class Chooser(Machine):
     def choose(self, **settings):
         return choose(self.context(**settings))
 
@@ -74,9 +43,9 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path):
-    found = Machine(tmp_path)
+    found = Chooser(tmp_path)
     yield found
-    assert not (tmp_path / "started").exists()
+    assert not found.has_started_one
 
 
 @pytest.mark.parametrize(

@@ -1,50 +1,18 @@
 """The client's files, as the client writes them and as anybody may have left them."""
 
-import json
-
 import pytest
+from machine import Machine
 
 from grove_backend_mcp.discovery.registrations import read_registrations
 from grove_backend_mcp.servers import Origin
-from grove_core import BackendContext
 
 STDIO = {"type": "stdio", "command": "mem-server", "args": ["--fast"], "env": {"A": "${B}"}}
 HTTP = {"type": "http", "url": "https://memory.example/mcp", "headers": {"A": "${B}"}}
 
 
-class Machine:
-    """A home, a project and what an administrator has made."""
-
-    def __init__(self, base):
-        self.base = base
-        self.home, self.root, self.managed = base / "home", base / "project", base / "managed"
-        self.environment = {"HOME": str(self.home)}
-        self.root.mkdir(parents=True)
-
-    def write(self, path, document):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = document if isinstance(document, str) else json.dumps(document)
-        path.write_bytes(text.encode("utf-8", "surrogatepass"))
-        return path
-
-    def registry(self, user=None, local=None, root=None, **noted):
-        project = {"mcpServers": local or {}, **noted}
-        document = {"projects": {str(root or self.root): project}}
-        self.write(self.home / ".claude.json", {"mcpServers": user or {}, **document})
-
-    def project(self, servers):
-        self.write(self.root / ".mcp.json", {"mcpServers": servers})
-
-    def context(self, root=None, **fields):
-        return BackendContext(
-            root=root or self.root,
-            home=self.base / "grove",
-            environment=self.environment,
-            **fields,
-        )
-
+class Reader(Machine):
     def found(self, root=None):
-        return read_registrations(self.context(root), self.managed)
+        return read_registrations(self.context(root=root), self.managed)
 
     def names(self, root=None):
         servers, _ = self.found(root)
@@ -53,13 +21,13 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path):
-    return Machine(tmp_path)
+    return Reader(tmp_path)
 
 
 def test_every_scope_in_the_clients_order(machine):
     assert machine.found() == ([], [])
     machine.registry(user={"u": STDIO}, local={"l": HTTP})
-    machine.project({"p": STDIO})
+    machine.project(p=STDIO)
     assert machine.names() == [
         (Origin.LOCAL, "l"),
         (Origin.PROJECT, "p"),
