@@ -4,11 +4,16 @@ import sys
 
 import pytest
 from attrs import evolve
-from hosts import CODEX, COPILOT, QWEN, Shell
+from hosts import CODEX, COPILOT, GEMINI, OPENCODE, QWEN, Shell
 from hosts.shop import CLOSE, MOST_BLOCKS, REFLECT, SUMMARY, Shop
 
-CLIENTS = (CODEX, COPILOT, QWEN)
-pytestmark = pytest.mark.parametrize("stage", CLIENTS, ids=lambda one: one.name, indirect=True)
+
+def with_clients(*clients):
+    return pytest.mark.parametrize("stage", clients, ids=lambda one: one.name, indirect=True)
+
+
+everywhere = with_clients(CODEX, COPILOT, QWEN, OPENCODE, GEMINI)
+where_hooks_are_shared = with_clients(CODEX, COPILOT, QWEN, GEMINI)
 
 
 @pytest.fixture
@@ -16,6 +21,7 @@ def shop(stage, tmp_path):
     return Shop.of(stage, tmp_path / "programs")
 
 
+@everywhere
 def test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back(shop):
     first = shop.play(CLOSE, "Done.", REFLECT, "Finished.")
     held, reflected = (one.new for one in first.requests[2:])
@@ -33,6 +39,7 @@ def test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back(shop):
     assert again.requests[0].read.count(SUMMARY) == 1
 
 
+@everywhere
 @pytest.mark.parametrize(
     ("command", "asks"),
     [
@@ -47,12 +54,14 @@ def test_what_a_failed_close_has_done_the_tracker_says(shop, command, asks):
     assert bool(shop.held(run)) is asks
 
 
+@everywhere
 def test_an_agent_that_never_reflects_is_let_go(shop):
     run = shop.play(CLOSE, *["Done."] * 30)
     assert shop.held(run) == [2, 3, 4]
     assert len(run.requests) == 2 + MOST_BLOCKS
 
 
+@where_hooks_are_shared
 @pytest.mark.parametrize(
     "program",
     [
@@ -74,6 +83,7 @@ def test_without_a_grove_that_works_the_agent_goes_on(stage, tmp_path, program):
     assert "status: closed" in shop.ticket.read_text()
 
 
+@where_hooks_are_shared
 def test_hooks_of_the_person_and_of_the_project_count_as_one(shop):
     # `grove init` adds none where some run already; a colleague's may come with a pull.
     (file,) = shop.stage.spec.setup(evolve(shop.stage.context, shared=True)).files
