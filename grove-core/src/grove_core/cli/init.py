@@ -166,7 +166,7 @@ def _install(
         console.print(f"hooks run {program or previous or 'the grove that PATH holds'}{was}")
         one = "one file holds all" if project.layout is StorageLayout.SINGLE else "each has a file"
         console.print(f"learnings: {one} (storage.layout)")
-        for note in plan.notes:
+        for note in dict.fromkeys(plan.notes):
             console.print(f"note: {note}")
         console.print(f"\nNext: commit .grove, and {_next_step(project, options)}.")
 

@@ -58,9 +58,12 @@ def registered_program(examination: Examination) -> Iterator[CheckResult]:
             written = {one.source for one in named} & host.written.keys()
             path = examination.environment.get("PATH", "")
             found = program if "/" in program else shutil.which(program, path=path)
-            if complaint := why_not_startable(found) if found else "is not on PATH":
-                detail = f"{program} {complaint} (it stands in {_sources(named)})"
-                yield broken(detail, _rewrite(host, named), name=name)
+            where = f"it stands in {_sources(named)}"
+            if found is None and "/" not in program:
+                fix = f"Put {Path(find_program() or program).parent} on the PATH of the client"
+                yield broken(f"{program} is not on PATH ({where})", fix, name=name)
+            elif complaint := why_not_startable(found or program):
+                yield broken(f"{program} {complaint} ({where})", _rewrite(host, named), name=name)
             elif program.startswith("/") and written and is_other(program):
                 own = find_program()
                 fix = f"`{own} init --hooks {host.argument}".strip() + "` has hooks run this one"
@@ -99,7 +102,8 @@ def abilities(examination: Examination) -> Iterator[CheckResult]:
     """Say what each client can do for grove."""
     for host in examination.hosts:
         said = f"{host.spec.title} {'; '.join(_said(host.spec.abilities))}"
-        yield ok(said, name=host.named("client"))
+        trust = host.spec.abilities.trust
+        yield ok(f"{said}. {trust}" if trust else said, name=host.named("client"))
 
 
 def _said(abilities: HostAbilities) -> Iterator[str]:
@@ -116,8 +120,6 @@ def _said(abilities: HostAbilities) -> Iterator[str]:
         yield "keeps the agent's shell from writing outside of the project"
     if not abilities.fails_open:
         yield "takes a hook that fails for a denial"
-    if abilities.trust:
-        yield abilities.trust
     if not abilities.driven:
         yield "was not tried with the client itself"
 

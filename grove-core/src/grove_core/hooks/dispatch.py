@@ -241,7 +241,8 @@ def _unknown(name: str, payload: Mapping[str, Any], project: Project) -> HookAns
     if name in _CLOCK_SECONDS:
         mistake = f"no adapter for {DEFAULT_HOST} is installed; see grove doctor"
     project.diagnostics.log("error", mistake, hook=name)
-    return HookAnswer(stderr=f"grove: {mistake}\n")
+    text = f"grove: {mistake}\n"
+    return _failed(text) if name == HookEvent.SESSION_START.value else HookAnswer(stderr=text)
 
 
 def _directory(payload: Mapping[str, Any]) -> Path:

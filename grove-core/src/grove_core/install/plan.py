@@ -80,9 +80,10 @@ class FileChange:
             files.replace(self.path, text.encode("utf-8", "surrogateescape"), mode=_NEW_FILE_MODE)
         else:
             self.path.unlink()
-            for folder in self.path.relative_to(root).parents[:-1] if inside else ():
+            inner = self.path.relative_to(root).parents[:-1] if inside else ()
+            for folder in [root / one for one in inner] or [self.path.parent]:
                 with suppress(OSError):  # what is not empty stays
-                    (root / folder).rmdir()
+                    folder.rmdir()
 
     def _edited(self, current: str | None) -> str:
         if current != self.before:

@@ -1,0 +1,119 @@
+"""Hooks that name their client: the gate is the same, whatever the client says and takes."""
+
+import json
+
+import pytest
+
+from grove_core.errors import StorageError
+from grove_core.storage import files
+
+ABOUT_ORDERS = "OrderReport.rows() runs one query per order unless prefetched"
+LEARNING = "cl_20300102_aaaaaa"
+TICKET = "---\nid: ab-1\nstatus: {}\n---\n# The report of orders is slow\n"
+CLOSE = {"tool_name": "Bash", "tool_input": {"command": "tk close ab-1"}, "tool_use_id": "call_1"}
+SHELL = {"tool_name": "run_shell_command", "tool_input": {"command": "tk close ab-1"}}
+
+
+@pytest.fixture
+def shop(world):
+    """A project with a ticket and a learning."""
+    (world.project / ".tickets").mkdir()
+    (world.project / ".grove").mkdir()
+    world.learning(LEARNING, ABOUT_ORDERS)
+    write(world, "in_progress")
+    return world
+
+
+def write(world, status):
+    (world.project / ".tickets" / "ab-1.md").write_text(TICKET.format(status))
+
+
+def call(world, host, event, **fields):
+    payload = {"session_id": "s-1", "cwd": str(world.project), "hook_event_name": event, **fields}
+    done = world.grove("hook", host, stdin=json.dumps(payload))
+    assert (done.code, done.stderr) == (0, "")
+    return json.loads(done.stdout) if done.stdout else {}
+
+
+@pytest.mark.parametrize(
+    ("status", "blocks"), [("closed", 3), ("in_progress", 0)], ids=["closed", "still open"]
+)
+def test_where_a_result_is_unknown_the_tracker_is_asked(shop, status, blocks):
+    call(shop, "codex", "SessionStart", source="startup")
+    call(shop, "codex", "UserPromptSubmit", prompt="Close it.", turn_id="t-1")
+    call(shop, "codex", "PreToolUse", **CLOSE)
+    write(shop, status)
+    # No transcript says how the command has ended.
+    call(shop, "codex", "PostToolUse", **CLOSE, tool_response="closed")
+    answers = [call(shop, "codex", "Stop", stop_hook_active=False) for _ in range(20)]
+    held = [one for one in answers if one.get("decision") == "block"]
+    # However often the client asks: it has no cap of its own.
+    assert len(held) == blocks
+    assert all(set(one) == {"decision", "reason"} for one in held)
+    assert all(not {"<", ">"} & {*one["reason"]} for one in held)
+
+
+def test_a_block_that_cannot_be_counted_is_none(shop, monkeypatch):
+    call(shop, "codex", "SessionStart", source="startup")
+    call(shop, "codex", "PreToolUse", **CLOSE)
+    write(shop, "closed")
+    call(shop, "codex", "PostToolUse", **CLOSE, tool_response="closed")
+    replace = files.replace
+
+    def refuse(path, *rest, **more):
+        if "sessions" in str(path):
+            raise StorageError("the disk is read-only")
+        return replace(path, *rest, **more)
+
+    monkeypatch.setattr(files, "replace", refuse)
+    assert call(shop, "codex", "Stop") == {}
+    monkeypatch.undo()
+    assert call(shop, "codex", "Stop")["decision"] == "block"
+
+
+def test_what_cannot_follow_a_start_comes_with_the_first_prompt(shop):
+    assert call(shop, "gemini", "SessionStart", source="startup") == {}
+    first = call(shop, "gemini", "BeforeAgent", prompt="Hello.")
+    assert ABOUT_ORDERS in first["hookSpecificOutput"]["additionalContext"]
+    assert call(shop, "gemini", "BeforeAgent", prompt="Hello again.") == {}
+    # A session that is taken up again still has it.
+    call(shop, "gemini", "SessionStart", source="resume")
+    assert call(shop, "gemini", "BeforeAgent", prompt="Hello.") == {}
+
+
+def test_an_end_that_is_none_ends_nothing(shop):
+    """Copilot says after each turn that the session has ended."""
+    call(shop, "copilot", "SessionStart", source="new")
+    call(shop, "copilot", "UserPromptSubmit", prompt="Close it.")
+    call(shop, "copilot", "SessionEnd", reason="complete")
+    call(shop, "copilot", "UserPromptSubmit", prompt="Go on.")
+    result = {
+        "result_type": "success",
+        "text_result_for_llm": "<shellId: 1 completed with exit code 0>",
+    }
+    call(shop, "copilot", "PreToolUse", **CLOSE)
+    write(shop, "closed")
+    call(shop, "copilot", "PostToolUse", **CLOSE, tool_result=result)
+    assert call(shop, "copilot", "Stop")["decision"] == "block"
+    assert shop.session("s-1")["ended_at"] is None
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b'{"hook_event_name": "PreToolUse"}', b'{"session_id": "../x"}']
+)
+@pytest.mark.parametrize("host", ["codex", "gemini", "nobody"])
+def test_whatever_goes_wrong_nothing_is_said(shop, host, data):
+    done = shop.grove("hook", host, stdin=data)
+    assert (done.code, done.stdout) == (0, "")
+    assert ("no client nobody" in done.stderr) or not done.stderr
+    assert shop.log("crash.log") == ""
+
+
+def test_a_call_of_a_shell_by_another_name_is_seen(shop):
+    call(shop, "gemini", "SessionStart", source="startup")
+    call(shop, "gemini", "BeforeTool", **SHELL)
+    write(shop, "closed")
+    printed = "<untrusted_context>\nOutput: closed\n</untrusted_context>"
+    call(shop, "gemini", "AfterTool", **SHELL, tool_response={"llmContent": printed})
+    answer = call(shop, "gemini", "AfterAgent", prompt="x", prompt_response="y")
+    assert answer["decision"] in ("deny", "block")
