@@ -400,7 +400,7 @@ def forged_logs(folder):
         after = [one["id"] for one in world.grove(*find).json["results"]]
         moved = max(moved, before.index(evil) - after.index(evil))
     said = f"moved one of seven nearly equal learnings by {counted(moved, 'place')} at most"
-    return Figure("forged logs", len(before) - 1, said, moved > 1)
+    return Figure("forged logs", len(before) - 1, said, int(moved > 1))
 
 
 def hostile_repositories(folder):
