@@ -1,8 +1,8 @@
-"""Copilot CLI reads what was written for Claude Code, too: that is silent there, and denies nothing."""
+"""What is Copilot CLI's own: it reads hooks for Claude Code as well, and subagents have other ids."""
 
 import pytest
-from hosts import COPILOT
-from hosts.shop import CLOSE, MOST_BLOCKS, Shop
+from hosts import COPILOT, Call
+from hosts.shop import CLOSE, MOST_BLOCKS, REFLECT, Shop
 from session_server import PLUGIN
 
 pytestmark = pytest.mark.parametrize("stage", [COPILOT], ids=["copilot"], indirect=True)
@@ -26,3 +26,12 @@ def test_hooks_for_claude_code_are_silent(stage, tmp_path, where, ran, own):
     assert [one.new.count("is closed") for one in run.requests] == [0, 0, *asked]
     assert ran in calls.read_text().splitlines()
     assert any((stage.home / ".grove" / "sessions").glob("*")) is own
+
+
+def test_what_a_subagent_closes_counts_for_the_session(stage, tmp_path):
+    shop = Shop.of(stage, tmp_path / "programs")
+    words = {"agent_type": "general-purpose", "name": "close", "description": "Close it"}
+    agent = Call("task", {**words, "prompt": "Close shop-1.", "mode": "sync"})
+    run = shop.play(agent, CLOSE, "It is closed.", "Done.", REFLECT, "Finished.")
+    assert shop.held(run) == [4]
+    assert f"session {run.session}" in shop.learnings()
