@@ -24,7 +24,6 @@ from grove_core import (
 from grove_hosts.payloads import (
     EVENTS,
     SET_VARIABLE,
-    USUAL_EVENTS,
     directory,
     get,
     hook_input,
@@ -37,8 +36,10 @@ grove_api = 2
 
 NAME: Final = "codex"
 
-REGISTERED: Final = tuple(name for name in USUAL_EVENTS if name != "PostToolUseFailure")
-"""That one it does not have, and would never call trusted."""
+REGISTERED: Final = tuple(
+    name for name in EVENTS if name not in ("PostToolUseFailure", "TaskCompleted")
+)
+"""The others it does not have, and would never call trusted."""
 
 _EXIT_CODE: Final = re.compile(r"Exit code: (-?\d+)\n")
 _NAMES: Final = {event: name for name, event in EVENTS.items()}

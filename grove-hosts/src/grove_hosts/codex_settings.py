@@ -29,7 +29,7 @@ from grove_hosts.skills import shared_skill
 # A program that is broken may end as a denial does, with 2, and Codex would obey it for ever.
 _COMMAND: Final = "grove hook codex || true"
 _SECONDS: Final = {**dict.fromkeys(REGISTERED, 25), "SessionEnd": 3}
-_DEFAULT_SECONDS: Final = 600
+_DEFAULTS: Final = {"async": False, "timeout": 600}
 _TRUST: Final = "Start codex and trust it there: when it asks, or with /hooks"
 _NOTES: Final = (
     "Codex runs only hooks that you have agreed to: start codex and trust grove's, or open /hooks",
@@ -52,17 +52,12 @@ def _home(context: HostContext) -> Path:
 
 
 def _groups(context: HostContext) -> dict[str, list[Mapping[str, Any]]]:
-    command = _COMMAND
-    if context.shared:
-        command = f"{SET_VARIABLE}=project {command}"
-    groups: dict[str, list[Mapping[str, Any]]] = {
+    """Make the hooks, without a word on this project: the person's file serves all of them."""
+    command = f"{SET_VARIABLE}=project {_COMMAND}" if context.shared else _COMMAND
+    return {
         event: [{"hooks": [{"type": "command", "command": command, "timeout": seconds}]}]
         for event, seconds in _SECONDS.items()
     }
-    if context.agents:
-        matcher = f"^({'|'.join(map(re.escape, sorted(context.agents)))})$"
-        groups["SubagentStop"] = [{"matcher": matcher, **groups["Stop"][0]}]
-    return groups
 
 
 def registered(context: HostContext) -> Sequence[Registration]:
@@ -120,15 +115,8 @@ def _hashes(file: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _hash(name: str, group: Mapping[str, Any], hook: Mapping[str, Any]) -> str:
-    kept = ("command", "statusMessage", "additionalContextLimit")
-    handler = {
-        "type": "command",
-        "async": hook.get("async", False),
-        "timeout": hook.get("timeout", _DEFAULT_SECONDS),
-        **{field: hook[field] for field in kept if field in hook},
-    }
     matcher = {"matcher": group["matcher"]} if "matcher" in group else {}
-    document = {"event_name": name, "hooks": [handler], **matcher}
+    document = {"event_name": name, "hooks": [{**_DEFAULTS, **hook}], **matcher}
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
