@@ -12,9 +12,9 @@ RECORDED = Path(__file__).parents[2] / "tests" / "data" / "hosts" / "cursor"
 (HOST,) = grove_hosts()
 
 
-def call(step, **more):
+def call(step, environment=None, **more):
     payload = json.loads((RECORDED / f"step-{step}.json").read_text())["stdin"]
-    return HOST.parse("", {**payload, **more}, {})
+    return HOST.parse("", {**payload, **more}, environment or {})
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,7 @@ def test_what_is_no_concern():
     assert call("afterFileEdit") is None
     assert call("stop", status="aborted") is None
     assert call("stop", loop_count=1).stop_hook_active
+    assert call("stop", {"GROVE_HOOKS": "project"}).set_of_hooks == "project"
     assert call("preToolUse", tool_name="Read").tool is None
     assert call("preToolUse", tool_input={"command": "x", "cwd": "sub"}).tool.cwd.endswith("/sub")
     assert call("beforeSubmitPrompt", prompt="grove: one step left.").is_notification
@@ -87,7 +88,10 @@ def context(tmp_path, **more):
 
 @pytest.mark.parametrize(
     ("shared", "command", "place"),
-    [(False, "'/opt/my bin/grove' hook cursor", "home"), (True, "grove hook cursor", "p")],
+    [
+        (False, "'/opt/my bin/grove' hook cursor", "home"),
+        (True, "GROVE_HOOKS=project grove hook cursor", "p"),
+    ],
 )
 def test_the_file_is_one_that_the_client_takes(tmp_path, shared, command, place):
     given = context(tmp_path, shared=shared)

@@ -18,8 +18,8 @@ def payload(name):
     return json.loads((RECORDED / f"{name}.json").read_text())["stdin"]
 
 
-def call(name, **more):
-    return HOST.parse("", {**payload(name), **more}, {})
+def call(name, environment=None, **more):
+    return HOST.parse("", {**payload(name), **more}, environment or {})
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,7 @@ def test_a_call_is_where_its_shell_is():
 
 def test_what_is_no_concern():
     assert call("PreCompress-auto") is None
+    assert call("AfterAgent-first", {"GROVE_HOOKS": "project"}).set_of_hooks == "project"
     assert call("BeforeAgent", prompt="grove: one step left.").is_notification
 
 

@@ -26,7 +26,16 @@ from grove_core import (
     hookimpl,
 )
 from grove_hosts import settings
-from grove_hosts.payloads import EVENTS, USUAL_EVENTS, get, hook_input, path, shell_call, text
+from grove_hosts.payloads import (
+    EVENTS,
+    SET_VARIABLE,
+    USUAL_EVENTS,
+    get,
+    hook_input,
+    path,
+    shell_call,
+    text,
+)
 
 grove_api = 2
 
@@ -48,7 +57,6 @@ def parse(
     name: str, payload: Mapping[str, Any], environment: Mapping[str, str]
 ) -> HookInput | None:
     """Read a hook's payload; a turn that was broken off is no stop."""
-    del environment
     event = _EVENTS.get(name or text(payload, "hook_event_name"))
     is_broken_off = event is HookEvent.STOP and text(payload, "status") != "completed"
     if event is None or is_broken_off:
@@ -64,6 +72,7 @@ def parse(
         prompt_id=text(payload, "generation_id") or None,
         tool=tool if text(payload, "tool_name") == _SHELL else None,
         result=_result(event, payload),
+        set_of_hooks=environment.get(SET_VARIABLE, ""),
         stop_hook_active=get(payload, "loop_count", int, 0) > 0,
     )
 
@@ -98,7 +107,8 @@ def _file(context: HostContext, *, shared: bool) -> Path:
 def _setup(context: HostContext) -> HostSetup:
     """Register hooks in the person's file, or in the project's."""
     # Behind the command the client puts the payload, as a here-document of the shell.
-    command = shlex.join(["grove" if context.shared else context.program, "hook", NAME])
+    program = f"{SET_VARIABLE}=project grove" if context.shared else shlex.quote(context.program)
+    command = f"{program} hook {NAME}"
     file = HostFile(
         path=_file(context, shared=context.shared),
         put=lambda content: _put(content, command),

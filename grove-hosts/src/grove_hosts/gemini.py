@@ -23,7 +23,7 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_hosts.payloads import directory, get, hook_input, shell_call, text
+from grove_hosts.payloads import SET_VARIABLE, directory, get, hook_input, shell_call, text
 from grove_hosts.settings import as_list, as_table, hooks_file, read, registered_in
 from grove_hosts.skills import shared_skill
 
@@ -55,7 +55,6 @@ def parse(
     name: str, payload: Mapping[str, Any], environment: Mapping[str, str]
 ) -> HookInput | None:
     """Read a hook's payload; what else the client tells of is no concern of grove's."""
-    del environment
     event = _EVENTS.get(name or text(payload, "hook_event_name"))
     if event is None:
         return None
@@ -64,6 +63,7 @@ def parse(
         {**payload, "prompt": _CONTEXT.sub("", text(payload, "prompt"))},
         tool=_tool_call(payload),
         result=_tool_result(payload) if event is HookEvent.POST_TOOL_USE else None,
+        set_of_hooks=environment.get(SET_VARIABLE, ""),
     )
 
 
@@ -130,11 +130,12 @@ def _settings(context: HostContext, *, shared: bool) -> Path:
 
 
 def _groups(context: HostContext) -> dict[str, list[Mapping[str, Any]]]:
-    program = "grove" if context.shared else shlex.quote(context.program)
+    program, own_set = shlex.quote(context.program), ""
+    if context.shared:
+        program, own_set = "grove", f"{SET_VARIABLE}=project "
     # A program that is gone, and each word on standard error, would deny what the agent does.
-    command = (
-        f"command -v {program} >/dev/null 2>&1 || exit 0; exec {program} hook {NAME} 2>/dev/null"
-    )
+    run = f"{own_set}exec {program} hook {NAME} 2>/dev/null"
+    command = f"command -v {program} >/dev/null 2>&1 || exit 0; {run}"
     own = {name: client for client, name in _GROVES_NAMES.items()}
     before = [*_TOOLS, *(own.get(name, re.escape(name)) for name in context.tools)]
     matchers = {"BeforeTool": "|".join(before), "AfterTool": "|".join(_TOOLS)}
