@@ -115,7 +115,6 @@ def test_two_files_of_hooks_are_told_apart():
 @pytest.mark.parametrize(
     ("event", "reply", "document"),
     [
-        (HookEvent.STOP, HookReply(block="Go on."), {"decision": "block", "reason": "Go on."}),
         (HookEvent.SESSION_START, HookReply(context="See."), {"additionalContext": "See."}),
         (
             HookEvent.PRE_TOOL_USE,
@@ -123,7 +122,6 @@ def test_two_files_of_hooks_are_told_apart():
             {"permissionDecision": "deny", "permissionDecisionReason": "No."},
         ),
         (HookEvent.PRE_TOOL_USE, HookReply(warning="w"), None),
-        (HookEvent.PRE_TOOL_USE, HookReply(), None),
     ],
 )
 def test_a_reply_is_one_object_and_no_failure(event, reply, document):
@@ -173,11 +171,11 @@ def install(given):
     [(False, "'/opt/my bin/grove'", "home/.copilot/hooks"), (True, "grove", "p/.github/hooks")],
 )
 def test_hooks_are_in_a_file_of_their_own(tmp_path, shared, program, place):
-    given = context(tmp_path, shared=shared, tools=("Edit",))
+    given = context(tmp_path, shared=shared, tools=("Edit",), agents=("reviewer",))
     file = install(given)
     assert file.path == tmp_path / place / "grove.json"
     hooks = json.loads(file.path.read_text())["hooks"]
-    assert set(hooks) == set(HOST.events)
+    assert set(hooks) == {*HOST.events, "SubagentStop"}
     commands = {event: one["hooks"][0]["command"] for event, (one,) in hooks.items()}
     assert commands.pop("PreToolUse") == f"{program} hook copilot || true"
     assert set(commands.values()) == {f"{program} hook copilot"}
@@ -188,17 +186,6 @@ def test_hooks_are_in_a_file_of_their_own(tmp_path, shared, program, place):
         (file.path, "project" if shared else "user")
     }
     assert {one.program for one in found} == {program.strip("'")}
-
-
-@pytest.mark.parametrize(
-    "before", ["", '{\n    "hooks": {\n        "Stop": []\n    }\n}', '{"version": 1}\n']
-)
-def test_what_was_there_comes_back(tmp_path, before):
-    (file,) = HOST.setup(context(tmp_path, agents=("reviewer",))).files
-    written = file.put(before)
-    assert "SubagentStop" in json.loads(written)["hooks"]
-    assert file.put(written) == written
-    assert file.said(file.take(written, before)) == file.said(before)
 
 
 def test_the_home_can_be_elsewhere(tmp_path):

@@ -209,6 +209,7 @@ def grove_hosts() -> Sequence[HostSpec]:
                 results="the exit code in the last line of the result",
                 session_variables=("COPILOT_AGENT_SESSION_ID",),
                 shell_variables=("COPILOT_CLI",),
+                fails_open=False,
                 trust="For hooks that a project shares: tell Copilot CLI to trust its folder.",
             ),
             setup=_setup,

@@ -124,6 +124,7 @@ def grove_hosts() -> Sequence[HostSpec]:
                 background=True,
                 session_variables=("QWEN_CODE_SESSION_ID",),
                 shell_variables=("QWEN_CODE",),
+                fails_open=False,
             ),
             setup=_setup,
             registered=_registered,
