@@ -61,13 +61,31 @@ def test_a_start_that_reaches_nobody_speaks_with_the_first_prompt(call, beads):
     assert told == [False, True, False, False, False]
 
 
+@pytest.mark.parametrize("order", [("start", "prompt"), ("prompt", "start")])
+def test_a_start_and_its_prompt_may_come_in_either_order(call, beads, order):
+    beads.learning(LEARNING, SUMMARY)
+    hooks = {
+        "start": lambda: call("copilot", "SessionStart", source="new"),
+        "prompt": lambda: call("copilot", "UserPromptSubmit", prompt="Export the orders."),
+    }
+    told = [SUMMARY in hooks[one]().get("additionalContext", "") for one in order]
+    assert told == [True, False]
+
+
+def test_a_session_that_goes_on_without_its_start_is_told_again(call, beads):
+    beads.learning(LEARNING, SUMMARY)
+    sources = ("startup", "resume", "resume")
+    told = [SUMMARY in json.dumps(call("qwen", "SessionStart", source=one)) for one in sources]
+    assert told == [True, True, True]
+
+
 def test_a_client_may_name_the_directory_in_its_own_way(call, beads):
     beads.learning(LEARNING, SUMMARY)
     roots = {"workspace_roots": [str(beads.project)], "cwd": ""}
     assert SUMMARY in call("cursor", "sessionStart", **roots)["additional_context"]
 
 
-@pytest.mark.parametrize("client", ["opencode", "gemini", "cursor", "nobody"])
+@pytest.mark.parametrize("client", ["copilot", "opencode", "qwen", "gemini", "cursor", "nobody"])
 @pytest.mark.parametrize("payload", [b"", b"no JSON", b"[]", b'{"hook_event_name": "Stop"}'])
 def test_a_payload_without_sense_is_answered_with_nothing(beads, client, payload):
     done = beads.grove("hook", client, stdin=payload)
