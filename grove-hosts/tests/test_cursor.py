@@ -110,13 +110,3 @@ def test_the_file_is_one_that_the_client_takes(tmp_path, shared, command, place)
     assert document["hooks"]["preToolUse"][0]["matcher"] == "Shell"
     assert [one.event for one in HOST.registered(given)] == list(document["hooks"])
     assert HOST.setup(context(tmp_path, hooks=False)).files == ()
-
-
-@pytest.mark.parametrize(
-    "before", ["", '{\n\t"version": 1,\n\t"hooks": {"stop": [{"command": "other"}]}\n}\n']
-)
-def test_what_was_there_comes_back(tmp_path, before):
-    (file,) = HOST.setup(context(tmp_path)).files
-    written = file.put(before)
-    assert file.put(written) == written
-    assert file.said(file.take(written, before)) == file.said(before)

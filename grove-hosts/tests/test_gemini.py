@@ -171,21 +171,6 @@ def test_a_program_that_is_gone_or_complains_denies_nothing(tmp_path, program):
     assert (run.stdout, run.stderr) == ("{}\n" if program else "", "")
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        "",
-        '{\n    "security": {"auth": 1},\n    "hooks": {"AfterAgent": [{"hooks": []}]}\n}',
-        '{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "other"}]}]}}\n',
-    ],
-)
-def test_what_was_there_comes_back(tmp_path, before):
-    (file,) = HOST.setup(context(tmp_path)).files
-    written = file.put(before)
-    assert file.put(written) == written
-    assert file.said(file.take(written, before)) == file.said(before)
-
-
 def test_switches_are_seen(tmp_path):
     given = context(tmp_path, shared=True)
     install(given)

@@ -40,16 +40,13 @@ from grove_hosts.payloads import (
 grove_api = 2
 
 NAME: Final = "cursor"
-_PROMPT: Final = "beforeSubmitPrompt"
-_EVENTS: Final = {
-    _PROMPT if name == "UserPromptSubmit" else f"{name[0].lower()}{name[1:]}": EVENTS[name]
-    for name in USUAL_EVENTS
-}
+_EVENTS: Final = {f"{name[0].lower()}{name[1:]}": EVENTS[name] for name in USUAL_EVENTS}
+_EVENTS["beforeSubmitPrompt"] = _EVENTS.pop("userPromptSubmit")
 _SHELL: Final = "Shell"
 _EXIT_CODE: Final = re.compile(r'"exitCode":\s*(-?\d+)')
-_NOTES: Final = (
-    "Cursor cannot be held at a stop: grove's request becomes the agent's next message.",
-    "grove was not tried with Cursor itself: please report what does not work.",
+_NOTE: Final = (
+    "Cursor cannot be held at a stop: grove's reason becomes the agent's next message. This was not"
+    " tried with Cursor itself; please report what does not work."
 )
 
 
@@ -99,54 +96,46 @@ def answer(call: HookInput, reply: HookReply) -> HookAnswer:
     return HookAnswer(stdout=json.dumps(document) + "\n" if document else "")
 
 
-def _file(context: HostContext, *, shared: bool) -> Path:
-    home = Path(context.environment.get("HOME") or "/")
-    return (context.root if shared else home) / ".cursor" / "hooks.json"
+def _files(context: HostContext) -> Mapping[str, Path]:
+    folders = {"user": Path(context.environment.get("HOME") or "/"), "project": context.root}
+    return {kind: folder / ".cursor" / "hooks.json" for kind, folder in folders.items()}
 
 
 def _setup(context: HostContext) -> HostSetup:
     """Register hooks in the person's file, or in the project's."""
     # Behind the command the client puts the payload, as a here-document of the shell.
     program = f"{SET_VARIABLE}=project grove" if context.shared else shlex.quote(context.program)
-    command = f"{program} hook {NAME}"
+    hook = {"command": f"{program} hook {NAME}", "timeout": 30}
+    groups = {
+        event: [{**hook, "matcher": _SHELL} if "Tool" in event else hook] for event in _EVENTS
+    }
     file = HostFile(
-        path=_file(context, shared=context.shared),
-        put=lambda content: _put(content, command),
-        take=lambda content, original: _put(content, "", original),
+        path=_files(context)["project" if context.shared else "user"],
+        put=lambda content: _put(content, groups),
+        take=_take,
         said=settings.said,
     )
-    return HostSetup(files=(file,), notes=_NOTES) if context.hooks else HostSetup(files=())
+    return HostSetup(files=(file,), notes=(_NOTE,)) if context.hooks else HostSetup(files=())
 
 
-def _put(content: str, command: str, original: str = "") -> str:
-    """Put hooks behind all others, or take them out again without a command."""
-    before, document = settings.parse(content), settings.parse(content)
-    hooks = document.setdefault("hooks", {})
-    for event in {**hooks, **_EVENTS}:
-        kept = [one for one in hooks.get(event, []) if not settings.own_words(one, NAME)]
-        if command and event in _EVENTS:
-            narrowed = {"matcher": _SHELL} if "Tool" in event else {}
-            kept.append({"command": command, "timeout": 30, **narrowed})
-        hooks[event] = kept
-    document["hooks"] = {event: entries for event, entries in hooks.items() if entries}
-    if command:
-        document.setdefault("version", 1)
-    elif not document["hooks"] and "version" not in settings.parse(original):
-        document.pop("version", None)
-        if set(document) == {"hooks"}:
-            return ""
-    return settings.written_like(content, before, document)
+def _put(content: str, groups: settings.Groups) -> str:
+    document = settings.parse(settings.put(content, NAME, groups))
+    return settings.written_like(content, settings.parse(content), {"version": 1, **document})
+
+
+def _take(content: str, original: str) -> str:
+    rest = settings.take(content, NAME)
+    document = settings.parse(rest)
+    if "hooks" in document or "version" in settings.parse(original):
+        return rest
+    document.pop("version", None)
+    return settings.written_like(content, settings.parse(content), document) if document else ""
 
 
 def _registered(context: HostContext) -> Sequence[Registration]:
-    return [
-        Registration(source=file, kind=kind, event=event, program=words[0])
-        for kind in ("user", "project")
-        for file in [_file(context, shared=kind == "project")]
-        for event, entries in settings.as_table(settings.read(file).get("hooks")).items()
-        for words in (settings.own_words(one, NAME) for one in settings.as_list(entries))
-        if words
-    ]
+    """Find grove's hooks in the files."""
+    files = _files(context).items()
+    return [one for kind, file in files for one in settings.registered_in(file, kind, NAME)]
 
 
 @hookimpl

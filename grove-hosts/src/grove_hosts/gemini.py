@@ -24,7 +24,7 @@ from grove_core import (
     hookimpl,
 )
 from grove_hosts.payloads import SET_VARIABLE, directory, get, hook_input, shell_call, text
-from grove_hosts.settings import as_list, as_table, hooks_file, read, registered_in
+from grove_hosts.settings import Groups, as_list, as_table, hooks_file, read, registered_in
 from grove_hosts.skills import shared_skill
 
 grove_api = 2
@@ -117,19 +117,19 @@ def _setup(context: HostContext) -> HostSetup:
     files = [*shared_skill(context)]
     if not context.hooks:
         return HostSetup(files=tuple(files))
-    file = _settings(context, shared=context.shared)
+    file = _files(context)["project" if context.shared else "user"]
     notes = ["Gemini CLI runs hooks only in folders that you have told it to trust."]
     if context.shared:
         notes.append(f"Gemini CLI reads {file} only when it is started in {context.root}.")
     return HostSetup(files=(*files, hooks_file(file, NAME, _groups(context))), notes=tuple(notes))
 
 
-def _settings(context: HostContext, *, shared: bool) -> Path:
-    home = Path(context.environment.get("HOME") or "/")
-    return (context.root if shared else home) / ".gemini" / "settings.json"
+def _files(context: HostContext) -> Mapping[str, Path]:
+    folders = {"user": Path(context.environment.get("HOME") or "/"), "project": context.root}
+    return {kind: folder / ".gemini" / "settings.json" for kind, folder in folders.items()}
 
 
-def _groups(context: HostContext) -> dict[str, list[Mapping[str, Any]]]:
+def _groups(context: HostContext) -> Groups:
     program, own_set = shlex.quote(context.program), ""
     if context.shared:
         program, own_set = "grove", f"{SET_VARIABLE}=project "
@@ -138,44 +138,30 @@ def _groups(context: HostContext) -> dict[str, list[Mapping[str, Any]]]:
     command = f"command -v {program} >/dev/null 2>&1 || exit 0; {run}"
     own = {name: client for client, name in _GROVES_NAMES.items()}
     before = [*_TOOLS, *(own.get(name, re.escape(name)) for name in context.tools)]
-    matchers = {"BeforeTool": "|".join(before), "AfterTool": "|".join(_TOOLS)}
-    return {
-        event: [
-            {
-                **({"matcher": f"^({matchers[event]})$"} if event in matchers else {}),
-                "hooks": [
-                    {
-                        "type": "command",
-                        "name": "grove",
-                        "command": command,
-                        "timeout": _SECONDS.get(event, _USUAL_SECONDS) * 1000,
-                    }
-                ],
-            }
-        ]
-        for event in _EVENTS
-    }
+    narrowed = {"BeforeTool": before, "AfterTool": _TOOLS}
+    matchers = {event: {"matcher": f"^({'|'.join(one)})$"} for event, one in narrowed.items()}
+    hook = {"type": "command", "name": "grove", "command": command}
+    groups = {}
+    for event in _EVENTS:
+        milliseconds = _SECONDS.get(event, _USUAL_SECONDS) * 1000
+        timed = {**matchers.get(event, {}), "hooks": [{**hook, "timeout": milliseconds}]}
+        groups[event] = [timed]
+    return groups
 
 
 def _registered(context: HostContext) -> Sequence[Registration]:
-    """Find grove's hooks in the person's settings and in the project's."""
-    return [
-        found
-        for kind in ("user", "project")
-        for found in registered_in(_settings(context, shared=kind == "project"), kind, NAME)
-    ]
+    """Find grove's hooks in the settings."""
+    files = _files(context).items()
+    return [one for kind, file in files for one in registered_in(file, kind, NAME)]
 
 
 def _check(context: HostContext) -> Iterator[CheckResult]:
     """Look for what keeps the client from running hooks."""
-    for shared in (False, True):
-        file = _settings(context, shared=shared)
+    for file in _files(context).values():
         switches = as_table(read(file).get("hooksConfig"))
         if switches.get("enabled") is False or "grove" in as_list(switches.get("disabled")):
-            fix = f"Take that out of hooksConfig in {file}"
-            yield CheckResult(
-                status=Status.BROKEN, detail=f"{file} switches grove's hooks off", fix=fix
-            )
+            detail, fix = f"{file} switches grove's hooks off", "Take that out of its hooksConfig"
+            yield CheckResult(status=Status.BROKEN, detail=detail, fix=fix)
 
 
 @hookimpl

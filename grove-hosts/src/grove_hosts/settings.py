@@ -117,7 +117,7 @@ def put_event(events: dict[str, list[Any]], event: str, own: Own, wanted: Sequen
     """Put groups in the place of those that hold a hook of grove's; its other hooks stay."""
 
     def has_own(group: object) -> bool:
-        return any(own(hook) for hook in as_list(as_table(group).get("hooks")))
+        return any(own(hook) for hook in hooks_of(group))
 
     groups = events.get(event, [])
     if [one for one in groups if has_own(one)] == list(wanted):
@@ -126,11 +126,17 @@ def put_event(events: dict[str, list[Any]], event: str, own: Own, wanted: Sequen
     for group in groups:
         if not has_own(group):
             events[event].append(group)
-        elif others := [hook for hook in group["hooks"] if not own(hook)]:
+        elif others := [hook for hook in hooks_of(group) if not own(hook)]:
             events[event].append({**group, "hooks": others})
     events[event] += wanted
     if not events[event]:
         del events[event]
+
+
+def hooks_of(group: object) -> Sequence[Any]:
+    """Return the hooks of a group; one of Cursor's is the hook itself."""
+    table = as_table(group)
+    return as_list(table["hooks"]) if "hooks" in table else [table]
 
 
 def said(content: str) -> Any:  # noqa: ANN401 - JSON
@@ -150,7 +156,7 @@ def registered_by(file: Path, kind: str, own: Own) -> Iterator[Registration]:
     """Find in a file the hooks of which something says the words that are run."""
     for event, groups in as_table(read(file).get("hooks")).items():
         for group in map(as_table, as_list(groups)):
-            for hook in map(as_table, as_list(group.get("hooks"))):
+            for hook in map(as_table, hooks_of(group)):
                 if words := own(hook):
                     yield Registration(
                         source=file,
