@@ -19,7 +19,7 @@ from grove_backend_postgres.store import Store
 from grove_core import BackendContext, LearningStatus
 from grove_core.testing.samples import example_learning, learning_id
 
-MACHINE = Path(__file__).parent / "harness" / "backend_of.py"
+MACHINE = Path(__file__).parent / "harness" / "machine.py"
 NOON = datetime(2026, 2, 6, 12, tzinfo=UTC)
 ACTIVE, ARCHIVED, _ = LearningStatus
 MACHINES, EACH = turned_up(5, 20), turned_up(4, 8)
@@ -72,7 +72,7 @@ def started(url, home, number):
 
 
 def all_at_once(database, homes, meanwhile):
-    """Has each backend_of write; gives what they were told is kept."""
+    """Has each machine write; gives what they were told is kept."""
     running = [started(database.url, home, number) for number, home in enumerate(homes)]
     # All but the slowest have begun.
     first = running[0].stdout.readline()
@@ -100,7 +100,7 @@ def agree(database, homes):
 
 def test_machines_write_while_the_server_crashes(own_server, tmp_path):
     database = own_server.database()
-    homes = [tmp_path / f"backend_of-{number}" for number in range(MACHINES)]
+    homes = [tmp_path / f"machine-{number}" for number in range(MACHINES)]
 
     def crash():
         own_server.stop("immediate")
