@@ -53,6 +53,14 @@ def test_where_a_result_is_unknown_the_tracker_is_asked(shop, status, blocks):
     assert all(not {"<", ">"} & {*one["reason"]} for one in held)
 
 
+def test_what_neither_client_nor_tracker_can_say_is_no_close(beads):
+    close = {**CLOSE, "tool_input": {"command": "bd close bd-1"}}
+    call(beads, "codex", "SessionStart", source="startup")
+    call(beads, "codex", "PreToolUse", **close)
+    call(beads, "codex", "PostToolUse", **close, tool_response="closed")
+    assert call(beads, "codex", "Stop") == {}
+
+
 def test_a_block_that_cannot_be_counted_is_none(shop, monkeypatch):
     call(shop, "codex", "SessionStart", source="startup")
     call(shop, "codex", "PreToolUse", **CLOSE)

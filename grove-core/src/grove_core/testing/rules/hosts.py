@@ -31,7 +31,13 @@ _PROGRAM: Final = "/opt/a place/bin/grove"
 _BLOCKING: Final = 2
 _STOPS: Final = (HookEvent.STOP, HookEvent.SUBAGENT_STOP)
 _RESULTS: Final = (HookEvent.POST_TOOL_USE, HookEvent.POST_TOOL_USE_FAILURE)
-_OTHERS: Final = '{\n    "model": "größe",\n    "hooks": {}\n}\n'
+_OTHERS: Final = """{
+    "model": "größe",
+    "hooks": {
+        "Stop": [{"hooks": [{"type": "command", "command": "grove hook another-client"}]}]
+    }
+}
+"""
 
 Payload = Mapping[str, Any]
 
