@@ -138,8 +138,6 @@ def test_any_text_can_be_read(lookalikes, data):
     assert len({entry.learning.id for entry in reading.entries}) == len(reading.entries)
 
 
-# --- git's conflict markers ---------------------------------------------------------------------
-
 HEADING_A = "### [cl_20260206_aaaaaa] A\n"
 HEADING_B = "### [cl_20260206_bbbbbb] B\n"
 

@@ -136,8 +136,6 @@ def test_an_entry_that_one_side_deleted_is_gone_unless_the_other_has_changed_it(
         assert example_learning(2).id in learnings_in(found.after)
 
 
-# --- what cannot be known to be right is said ---------------------------------------------------
-
 ONE = "cl_20260206_aaaaab"
 
 

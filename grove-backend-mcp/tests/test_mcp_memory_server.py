@@ -139,9 +139,6 @@ def test_errors_are_seen_with_and_without_their_flag(start, kind, how):
     assert caught.value.kind is FaultKind.TOOL_FAILED
 
 
-# --- servers of a few lines ------------------------------------------------------------------------
-
-
 def result(*texts, structured=None):
     return ToolResult(structured=structured, texts=texts, is_error=False)
 

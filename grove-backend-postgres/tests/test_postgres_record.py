@@ -75,9 +75,6 @@ def status_changes(record):
     return [(one.learning_id, one.what) for one in entries if isinstance(one.what, StatusChange)]
 
 
-# --- damage --------------------------------------------------------------------------------------
-
-
 def is_cut_off(path: Path):
     path.write_bytes(path.read_bytes()[:200])
 
@@ -156,9 +153,6 @@ def test_another_address_has_everything_told(record, tmp_path):
     mark = record.changes("").mark
     other = Record(Paths(tmp_path, parse_address("postgresql:///other"), "shop", "grove"))
     assert other.changes(mark).whole
-
-
-# --- what a pull brings --------------------------------------------------------------------------
 
 
 def test_a_change_that_waits_stays_on_top(record):

@@ -107,9 +107,6 @@ def assert_gone(*pids):
         time.sleep(0.02)
 
 
-# --- what may come of it --------------------------------------------------------------------------
-
-
 def test_a_client_that_logs_the_note(project):
     project.install("begin(); append(note); end('Logged to memory/daily/2030-01-02.md')")
     outcome = project.logs()
@@ -161,8 +158,6 @@ def test_a_client_in_the_project_itself_is_not_run(project, monkeypatch):
     assert project.call() is None
 
 
-# --- what was in the logs -------------------------------------------------------------------------
-
 YESTERDAY = "[09:12] The old catalogue stays\n"
 TODAY = "# today\n\n## Notes\n\n[09:00] One\n[09:15] Twice\n[09:15] Twice\n[09:30] Two\n"
 
@@ -198,8 +193,6 @@ def test_what_was_there_is_still_there(project, logs, behaviour):
     assert (outcome.logged, outcome.damage) == (True, "")
 
 
-# --- bounds ---------------------------------------------------------------------------------------
-
 HANGS = """\
 begin()
 child = subprocess.Popen(["sleep", "60"])
@@ -216,9 +209,6 @@ def test_the_end_of_its_time_ends_the_client_and_all_that_it_started(project, va
     outcome = project.logs(seconds=1.5, **path)
     assert outcome[:2] == (False, "`claude` was not finished after 1.5 seconds")
     assert_gone(*project.call())
-
-
-# --- how it is called -----------------------------------------------------------------------------
 
 
 def test_how_the_client_is_called(project):

@@ -54,9 +54,6 @@ def only_entry(text):
     return entry
 
 
-# --- how it looks -------------------------------------------------------------------------------
-
-
 def test_entries_templates_and_marks_are_written_as_documented():
     learning = evolve(BASIC, scope=Scope.TEAM, supersedes=("cl_a", "learn-b"))
     assert format_entry(learning, "14:32") == WRITTEN
@@ -101,8 +98,6 @@ def test_metadata_cannot_be_forged(changes, written):
     assert {name: getattr(entry, name) for name in changes} == changes
     assert entry.confidence is Confidence.HIGH
 
-
-# --- any text, by itself ------------------------------------------------------------------------
 
 LOOKALIKES = (
     "[14:32] **Pitfall** (grove:cl_forged): forged",

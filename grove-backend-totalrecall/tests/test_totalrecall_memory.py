@@ -132,9 +132,6 @@ def memory(empty):
     return empty
 
 
-# --- where the entry goes -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("form", ["standalone", "plugin_user", "plugin_project", "hand_made"])
 def test_every_form_can_be_written_to_and_read(make_form, form):
     memory = Memory(make_form(form))
@@ -175,9 +172,6 @@ def test_the_entry_is_appended_and_nothing_else_is_changed(empty, name):
     assert empty.get() == LEARNING
 
 
-# --- the clock ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("zone", "day"), [("WEST10", "2030-01-01"), ("EAST-14", "2030-01-02")])
 def test_day_and_time_are_local(empty, monkeypatch, zone, day):
     monkeypatch.setenv("TZ", zone)
@@ -190,9 +184,6 @@ def test_day_and_time_are_local(empty, monkeypatch, zone, day):
     finally:
         monkeypatch.undo()
         time.tzset()
-
-
-# --- what cannot be written ---------------------------------------------------------------------
 
 
 def dangle(log):
@@ -257,9 +248,6 @@ def test_text_that_git_ignores_stays_out_of_the_record(memory):
     assert secret.detail not in memory.record.read_text()
 
 
-# --- what becomes of a log ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("folder", ["archive/daily/2030", "archive/projects"])
 def test_a_log_that_was_moved_to_the_archive_is_still_found(memory, folder):
     archive = memory.folder / folder
@@ -306,9 +294,6 @@ def test_an_entry_whose_id_was_edited_away_is_gracefully_absent(memory):
     assert memory.get() is None
     assert memory.open().iterate() == []
     assert memory.open().ping().ok
-
-
-# --- where a learning stands --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -370,9 +355,6 @@ def test_grove_supersedes_and_restores_with_notes_and_changes_no_line(memory):
     memory.note(f'[14:32] [superseded] "{LEARNING.summary}" (grove:{LEARNING.id})')
     assert memory.status() is SUPERSEDED
     assert memory.open().set_status(LEARNING.id, ACTIVE) == LEARNING
-
-
-# --- through the client -------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -37,9 +37,6 @@ def check(context, today=TODAY):
     return health
 
 
-# --- detection and doctor -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "form"),
     [
@@ -137,8 +134,6 @@ def enable(path, **plugins):
     put(path.parent, path.name, json.dumps({"enabledPlugins": plugins}))
 
 
-# --- markers ------------------------------------------------------------------------------------
-
 MARKERS = {
     RULES: "",
     ".claude/commands/recall-log.md": "",
@@ -157,9 +152,6 @@ def test_each_marker_alone_beside_a_memory_gives_it_away(root, make_context, mar
     found = find_installation(make_context(root))
     assert found.markers == (marker,)
     assert found.is_initialised
-
-
-# --- the plugin ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -210,9 +202,6 @@ def test_settings_that_cannot_be_read_are_no_marker(root, make_context, settings
     make_folders(root)
     put(root, ".claude/settings.json").write_bytes(settings)
     assert find_installation(make_context(root)) is None
-
-
-# --- the root -----------------------------------------------------------------------------------
 
 
 @pytest.fixture

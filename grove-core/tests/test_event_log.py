@@ -61,9 +61,6 @@ def test_every_event_stands_in_a_line_of_its_own(tmp_path_factory, reasons, nois
     assert reasons_found == reasons
 
 
-# --- what is published ----------------------------------------------------------------------------
-
-
 def test_each_publication_is_a_new_file_with_what_came_since(project):
     event_log.publish(project, NOW)
     assert published(project) == []

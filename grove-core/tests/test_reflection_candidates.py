@@ -197,9 +197,6 @@ def test_any_object_is_read_or_refused_with_words(changes):
     str((candidate, result.notes)).encode()
 
 
-# --- parts ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("raw", "tag"),
     [

@@ -141,8 +141,6 @@ def test_a_topic_is_told_by_common_words_and_tags(second, tags, same):
     assert first.is_same(topic_of(second, tags)) is same
 
 
-# --- echo ---------------------------------------------------------------------------------------
-
 SUMMARY, DETAIL = SAME[0][0], SAME[0][1]
 SHOWN = [
     ShownText(text=f"{SUMMARY}\n{DETAIL}", learning_id="cl_s", summary=SUMMARY),

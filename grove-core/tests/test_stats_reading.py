@@ -14,8 +14,6 @@ from grove_core.stats import fold
 from grove_core.stats.cache import Numbers
 from grove_core.storage.cache import IN_MEMORY, Cache
 
-# --- random logs and learnings ------------------------------------------------------------------
-
 LEARNINGS = st.sampled_from(["cl_a", "cl_b", "cl_c", "cl_gone"])
 SESSIONS = st.sampled_from(["s1", "s2", "s3", "s4"])
 TICKETS = st.sampled_from(["T1", "T2", "T3", "", None, "\ud800"])
@@ -95,8 +93,6 @@ LEARNED = st.lists(
     unique_by=lambda one: one.id,
     max_size=4,
 )
-
-# --- ways of reading them -----------------------------------------------------------------------
 
 
 def write(folder, files):

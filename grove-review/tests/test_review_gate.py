@@ -457,8 +457,6 @@ def test_a_block_names_the_tickets():
     assert gate.on_stop(evolve(call, prompt=""), state, NOW).block == "ab-1 by grove:reviewer"
 
 
-# --- sessions of any order ---
-
 SEQUENCES = 10_000 if os.environ.get("GROVE_TESTS_LONG") else 100
 EVENTS = 40
 

@@ -181,8 +181,6 @@ class World:
         """A session of the client in the project."""
         return Agent(self, session_id, variables)
 
-    # --- the project ---------------------------------------------------------------------------
-
     def git(self, *words):
         done = subprocess.run(
             ["git", *GIT_IDENTITY, *words],
@@ -266,8 +264,6 @@ class World:
             quoted = "\n".join(f"> {line}" for line in detail.split("\n"))
             file.write("\n".join(lines) + f"\n\n{quoted}\n\n")
         return learning_id
-
-    # --- what grove has written -----------------------------------------------------------------
 
     @property
     def learnings_file(self):

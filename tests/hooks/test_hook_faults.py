@@ -27,8 +27,6 @@ def edited(content, **changes):
     return json.dumps({**json.loads(content), **changes}).encode()
 
 
-# --- the state of a session ---------------------------------------------------------------------
-
 UNREADABLE = {
     "cut in the middle": lambda content: content[: len(content) // 2],
     "random bytes": lambda content: bytes(range(256)) * 16,
@@ -88,9 +86,6 @@ def test_commands_with_unreadable_state_change_nothing(beads, agent):
     assert agent.grove("status").code == 0
 
 
-# --- what is derived ----------------------------------------------------------------------------
-
-
 def garble(path):
     path.write_bytes(bytes(range(256)) * 16)
 
@@ -139,9 +134,6 @@ def test_a_cache_that_is_gone_or_busy_holds_up_nobody(beads, agent):
         beads.learning("cl_20300102_bbbbbb", "Orders are exported at night")
         assert "exported at night" in beads.agent("session-3").starts()
     agent.is_blocked()
-
-
-# --- what cannot be written ---------------------------------------------------------------------
 
 
 def test_what_cannot_be_delivered_waits_and_is_delivered_once(beads, agent, candidate):
@@ -232,8 +224,6 @@ def test_a_project_by_two_names(beads, agent):
     beads.agent("session-2").starts()
     assert len([path for path in (beads.grove_home / "cache").glob("*-*") if path.is_dir()]) == 1
 
-
-# --- plugins ------------------------------------------------------------------------------------
 
 PROBES = "from grove_core import hookimpl\n@hookimpl\ndef grove_ticket_probes():\n    "
 NOISE = """import os, sys

@@ -30,9 +30,6 @@ def gate_event(world, session_id="session-1"):
     return fields
 
 
-# --- the whole loop -----------------------------------------------------------------------------
-
-
 def test_a_close_is_reflected_on_and_the_learning_comes_back(beads, agent, candidate):
     beads.start_ticket("bd-1", title="Orders report takes 40 seconds")
     assert agent.starts() == ""
@@ -202,9 +199,6 @@ def test_three_blocks_then_the_breaker_and_the_debt_stays_visible(beads, agent):
     assert beads.grove("status", "--json").json["pending"] == []
 
 
-# --- deferrals ----------------------------------------------------------------------------------
-
-
 def test_a_stop_is_deferred_as_long_as_it_must(beads, agent):
     agent.closes("bd-1")
     for fields in ({"permission_mode": "plan"}, {"background_tasks": [SUBAGENT]}):
@@ -217,8 +211,6 @@ def test_a_stop_is_deferred_as_long_as_it_must(beads, agent):
     agent.is_let_go(background_tasks=[SHELL, {**SHELL, "id": "shell-2"}])
     assert agent.is_blocked(background_tasks=[{**SUBAGENT, "status": "completed"}]).startswith(HEAD)
 
-
-# --- what counts as a close ---------------------------------------------------------------------
 
 CLOSES = {
     "bd close {0} | cat": "Error: resolving {0}: none",
@@ -369,9 +361,6 @@ def test_a_debt_of_an_ended_session_is_named_once(beads, agent, seen_at):
     assert "session-1" in context
     assert "bd-1" in context
     assert beads.agent("session-3").starts() == ""
-
-
-# --- the client holds grove's hooks twice -------------------------------------------------------
 
 
 def test_two_sets_of_hooks_count_a_stop_once(beads):

@@ -40,8 +40,6 @@ def test_an_initialised_project_answers_every_recorded_payload(world):
     assert world.log() == world.log("crash.log") == ""
 
 
-# --- wrong values -------------------------------------------------------------------------------
-
 FIELDS = (
     "transcript_path", "cwd", "prompt_id", "permission_mode", "prompt", "source", "tool_name",
     "tool_input", "tool_use_id", "tool_response", "error", "reason", "task_id", "task_subject",
@@ -91,8 +89,6 @@ def test_no_wrong_value_in_any_field_is_a_fault(beads, name, data):
     sizes = [path.stat().st_size for path in beads.grove_home.glob("sessions/*")]
     assert max(sizes, default=0) < MOST_STATE
 
-
-# --- what is no payload -------------------------------------------------------------------------
 
 GARBAGE = [
     (b"", "not JSON"),

@@ -81,9 +81,6 @@ def owing(beads):
     return agent
 
 
-# --- the entry point ----------------------------------------------------------------------------
-
-
 def test_every_event_by_a_process_of_its_own(beads):
     """Exit codes and both streams: the agent's methods assert them for each event."""
     beads.learning(LEARNING, ABOUT_ORDERS)
@@ -122,9 +119,6 @@ def test_how_many_modules_are_loaded(owing, words):
     if words == "statusline":
         assert done.stdout == b"grove 1 shown \xc2\xb7 reflection pending bd-1\n"
     assert len(loaded) <= MOST_MODULES[words], " ".join(sorted(loaded))
-
-
-# --- side by side -------------------------------------------------------------------------------
 
 
 def side_by_side(world, event, payloads):
@@ -242,9 +236,6 @@ def test_a_file_that_never_answers_is_not_waited_for(owing):
     assert b"work goes on" in done.stderr
 
 
-# --- streams ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("event", "stream"), [("stop", 0), ("session-start", 1), ("stop", 2)])
 def test_hooks_with_a_closed_stream(owing, event, stream):
     """No file that grove opens takes the place of a stream: nothing is written into it."""
@@ -276,9 +267,6 @@ def test_a_broken_installation_says_what_is_broken(owing):
     assert (done.returncode, done.stdout) == (3, b"")
     assert done.stderr.startswith(b"grove: ")
     assert "only half of it" in done.stderr.decode() + owing.world.log("crash.log")
-
-
-# --- what cannot be written ---------------------------------------------------------------------
 
 
 def bound_by_permissions():

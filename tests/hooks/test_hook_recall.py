@@ -34,9 +34,6 @@ def usage(world):
     return {one["id"]: tuple(one["usage"][name] for name in numbers) for one in listed}
 
 
-# --- when it is shown ---------------------------------------------------------------------------
-
-
 def test_each_way_to_begin_shows_what_it_should(project):
     """Resuming what is new, compacting all that was shown, a new id everything."""
     project.learning(FIRST, ABOUT_ORDERS)
@@ -110,9 +107,6 @@ def test_a_change_of_the_learnings_counts_at_once(project):
     assert set(shown(project.agent("session-2").starts())) == {SECOND, THIRD}
     project.learnings_file.unlink()
     assert shown(project.agent("session-3").starts()) == []
-
-
-# --- whether it was used ------------------------------------------------------------------------
 
 
 def test_what_was_shown_and_not_used_is_dismissed_once(project):

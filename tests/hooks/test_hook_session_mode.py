@@ -102,9 +102,6 @@ def test_a_session_that_goes_on_elsewhere_is_judged_from_where_it_began(reposito
     agent.is_blocked()
 
 
-# --- where git does not tell --------------------------------------------------------------------
-
-
 def say(agent, *tools):
     """Adds messages to the client's transcript, one for each tool that is called."""
     agent.transcript.parent.mkdir(parents=True, exist_ok=True)

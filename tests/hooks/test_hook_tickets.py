@@ -52,9 +52,6 @@ def is_named(reason, words):
     assert reason.startswith(f"grove: {words} – one step left before you finish."), reason
 
 
-# --- several tickets ----------------------------------------------------------------------------
-
-
 def test_tickets_of_one_turn_are_one_cycle_and_one_reflection(beads, agent, candidate):
     agent.closes("bd-1", "bd-2")
     call = agent.announces(command="bd close bd-2 bd-2; bd update bd-3 --status closed")
@@ -66,9 +63,6 @@ def test_tickets_of_one_turn_are_one_cycle_and_one_reflection(beads, agent, cand
     assert agent.reflects(candidate(1)).code == 0
     agent.is_let_go(active=True)
     assert cycles(beads) == [("bd-1", "reflected", 2)]
-
-
-# --- closed and opened again --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", ["bd reopen {}", "bd update {} --status open"])
@@ -132,9 +126,6 @@ def test_without_a_debt_a_reopening_leaves_nothing(beads, agent, candidate):
     assert owed(beads) == ["bd-1"]
 
 
-# --- in a background shell ----------------------------------------------------------------------
-
-
 def closes_in_background(agent, ticket_id="bd-1"):
     call = agent.announces(command=f"bd close {ticket_id}", run_in_background=True)
     agent.succeeds(call, backgroundTaskId=SHELL["id"])
@@ -152,9 +143,6 @@ def test_a_background_close_that_is_done_later_holds_the_next_stop(beads, agent)
     assert beads.session()["intents"] == []
 
 
-# --- while a cycle is reflected -----------------------------------------------------------------
-
-
 def test_a_close_during_or_after_the_reflection_opens_a_cycle_of_its_own(beads, agent, candidate):
     agent.closes("bd-1")
     agent.is_blocked()
@@ -170,8 +158,6 @@ def test_a_close_during_or_after_the_reflection_opens_a_cycle_of_its_own(beads, 
     agent.is_let_go(active=True)
     assert cycles(beads) == [("bd-1", "reflected", 1), ("bd-2", "reflected", 1)]
 
-
-# --- to-dos -------------------------------------------------------------------------------------
 
 BURST = range(1, 4)
 
@@ -281,9 +267,6 @@ def test_to_dos_are_no_tickets_elsewhere(world, used):
     one_by_one(agent, (1, 2, 3))
     assert world.session()["intents"] == []
     agent.is_let_go()
-
-
-# --- what a team has configured -----------------------------------------------------------------
 
 
 def test_a_pattern_arms_the_gate(world, candidate):

@@ -83,9 +83,6 @@ def inbox(world):
     return sorted((world.project / ".grove" / "inbox").glob("*.json"))
 
 
-# --- in the sandbox -----------------------------------------------------------------------------
-
-
 def test_a_reflection_waits_for_the_hook_and_opens_the_gate(beads, agent, candidate):
     beads.make_git()
     done = hand_in(agent, candidate(), notes=f"see {LEARNING}")
@@ -195,9 +192,6 @@ def test_the_inbox_has_a_bound(beads, agent):
     assert notes == [f"Note {number}" for number in range(50)]
 
 
-# --- each once ----------------------------------------------------------------------------------
-
-
 def fill(agent, candidate):
     """What tells how often each was judged."""
     hand_in(agent, WEAK)
@@ -279,9 +273,6 @@ def test_a_second_reflection_waits_until_it_is_not_too_soon(beads, agent, candid
     assert (len(beads.learning_ids()), inbox(beads)) == (3, [])
 
 
-# --- what cannot be trusted ---------------------------------------------------------------------
-
-
 def commit(world, path):
     path.with_name(".gitignore").unlink()
     world.make_git()
@@ -337,9 +328,6 @@ def test_what_no_session_here_has_handed_in_is_named_once_and_left(beads, agent,
     assert path.exists()
     assert beads.log().count(f"{path.name} stays there: ") == 1
     assert why in beads.log()
-
-
-# --- the hooks ----------------------------------------------------------------------------------
 
 
 def stops(agent):

@@ -115,9 +115,6 @@ def test_looking_makes_and_changes_nothing(untouched):
     assert snapshot(*folders) == before
 
 
-# --- hooks that are switched off ----------------------------------------------------------------
-
-
 def send_as_a_child(world, event, **variables):
     """What a client that grove itself runs would send."""
     payload = {

@@ -42,9 +42,6 @@ def watched(world, session_id="session-1"):
     return path.read_text() if path.exists() else None
 
 
-# --- when it is shown ---------------------------------------------------------------------------
-
-
 def test_a_touched_file_brings_up_its_learning_once_a_session(shop):
     shop.learning(FIRST, ABOUT_ORDERS, files="src/orders.py")
     for number, tool in enumerate(["Read", "Edit", "Write", "MultiEdit", "NotebookEdit"]):
@@ -112,9 +109,6 @@ def test_it_can_be_switched_off(shop):
     (shop.project / ".grove" / "config.toml").write_text("[retrieval]\non_file = false\n")
     assert agent.touches("src/orders.py") == ""
     assert watched(shop, "session-2") is None
-
-
-# --- what is kept of it -------------------------------------------------------------------------
 
 
 def test_it_is_remembered_logged_traced_and_dismissed(shop):

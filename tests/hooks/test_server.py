@@ -57,9 +57,6 @@ def closed(world, ticket="bd-1"):
     return lines
 
 
-# --- hooks --------------------------------------------------------------------------------------
-
-
 def recorded(world):
     """The recorded payloads of events that the server answers, moved into a world."""
     for path in sorted(PAYLOADS.glob("*.json")):
@@ -148,9 +145,6 @@ def test_of_server_and_command_one_answers_a_stop(beads):
     assert beads.session()["gate"]["breaker"]["block_count"] == 2
 
 
-# --- tools --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("meta", [{}, MODERN], ids=["handshake", "modern"])
 def test_the_agent_is_offered_its_tools_and_not_the_hooks(world, meta):
     lines = Lines()
@@ -205,8 +199,6 @@ def test_a_refusal_says_every_reason_as_the_command_does(beads):
     assert "holds no candidate" in said(results[1])
     assert beads.gate() == "blocked"
 
-
-# --- the process --------------------------------------------------------------------------------
 
 NOISY = """
 import os, subprocess

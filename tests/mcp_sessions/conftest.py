@@ -134,8 +134,6 @@ class Memory:
         calls = self.calls("create_entities")
         return [one["name"] for call in calls for one in call["arguments"]["entities"]]
 
-    # --- processes --------------------------------------------------------------------------------
-
     def processes(self, word=""):
         """The processes that belong to this world, by id: what they are called with."""
         own = str(self.world.folder)
@@ -160,8 +158,6 @@ class Memory:
             assert time.monotonic() < end, self.processes()
             quiet = 0 if self.processes() else quiet + 1
             time.sleep(0.02)
-
-    # --- files --------------------------------------------------------------------------------------
 
     @property
     def begun(self):

@@ -69,9 +69,6 @@ def test_a_fault_of_the_server_is_named_with_what_helps(memory, fault):
     assert words[0] in " ".join(world.grove("status").stdout.split())
 
 
-# --- secrets --------------------------------------------------------------------------------------
-
-
 def files_with_the_secret(world):
     kept = (world.grove_home, world.project, world.home)
     paths = [path for folder in kept for path in folder.rglob("*") if path.is_file()]

@@ -144,9 +144,6 @@ def taking_for_the_same(is_same):
     return in_memory(write=write)
 
 
-# --- faults that take more than a line ----------------------------------------------------------
-
-
 class ChecksTooEarly(InMemoryBackend):
     def write(self, learning):
         is_known = learning.id in self._storage.learnings

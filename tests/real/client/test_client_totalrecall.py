@@ -162,9 +162,6 @@ def sessions(project):
     return {path.stem for path in (project.home / ".grove" / "sessions").glob("*.json")}
 
 
-# --- the command alone ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "path", ["reports/orders.py", "memory/registers/decisions.md", "CLAUDE.local.md", "../x.md"]
 )
@@ -178,8 +175,6 @@ def test_nothing_but_the_logs_may_be_written(connected, client, path):
     assert connected.changed() == set()
     assert not (connected.root.parent / "x.md").exists()
 
-
-# --- as a user has it -----------------------------------------------------------------------------
 
 REFLECT = reflection(CANDIDATE, "--json")
 

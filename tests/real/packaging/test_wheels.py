@@ -17,9 +17,6 @@ def declared(package):
     return tomllib.loads((ROOT / package / "pyproject.toml").read_text())["project"]
 
 
-# --- what is in them ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("package", PACKAGES)
 def test_wheel_holds_the_package_and_nothing_else(wheel, package):
     module = package.replace("-", "_")
@@ -56,9 +53,6 @@ def test_entry_points_import_beside_nothing_but_core(project_of, core_alone, whe
     done = project_of(core_alone).python(code, PYTHONPATH=str(wheel(package)))
     assert (done.code, done.stderr) == (0, "")
     assert done.stdout.startswith(str(wheel(package)))
-
-
-# --- core and plugins ---------------------------------------------------------------------------
 
 
 def listed(done):

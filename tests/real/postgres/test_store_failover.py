@@ -58,9 +58,6 @@ def test_a_connection_that_breaks_anywhere(database, open_store, seed):
     assert revisions(database) == [1, 2]
 
 
-# --- many machines ------------------------------------------------------------------------------
-
-
 def backend_of(home, url):
     settings = PostgresSettings(url=url, project="shop")
     return PostgresBackend(BackendContext(root=home, home=home, settings=settings))
@@ -170,9 +167,6 @@ def test_what_changes_between_pages_is_not_missed(filled, seed):
     assert page.is_last
     (whole,) = pages(filled, most=1000)
     assert known == {one.id: one.status for one in whole.learnings}
-
-
-# --- what a machine makes of them ----------------------------------------------------------------
 
 
 @pytest.fixture

@@ -72,9 +72,6 @@ def named(ids):
     return dict(zip(("first", "second", "third"), ids, strict=True))
 
 
-# --- beads --------------------------------------------------------------------------------------
-
-
 def beads(version):
     offer = real("bd", f"bd-{version}", "bin/bd")
 
@@ -106,9 +103,6 @@ def beads_issues(shop):
     return ids
 
 
-# --- files in the project ---------------------------------------------------------------------
-
-
 def backlog_tasks(shop):
     shop.says("backlog init shop --defaults")
     # Else it asks the repository's remotes at every call.
@@ -135,9 +129,6 @@ def taskmaster_tasks(shop):
         task["status"] = "in-progress" if task["id"] == 1 else "pending"
     (folder / "tasks.json").write_text(json.dumps({"master": {"tasks": tasks, "metadata": {}}}))
     return named(["1", "2", "3"])
-
-
-# --- the repository, the user, a server -------------------------------------------------------
 
 
 def taskwarrior_tasks(shop):
