@@ -55,14 +55,12 @@ def parse(
 ) -> HookInput | None:
     """Read a hook's payload; a turn that was broken off is no stop."""
     event = _EVENTS.get(name or text(payload, "hook_event_name"))
-    is_broken_off = event is HookEvent.STOP and text(payload, "status") != "completed"
-    if event is None or is_broken_off:
+    if event is None or text(payload, "status") in ("aborted", "error"):
         return None
     roots = [one for one in get(payload, "workspace_roots", list, []) if isinstance(one, str)]
     cwd, given = path(payload, "cwd") or "".join(roots[:1]), get(payload, "tool_input", dict, {})
-    tool = shell_call(
-        text(given, "command"), str(Path(cwd, text(given, "cwd"))), text(payload, "tool_use_id")
-    )
+    place = str(Path(cwd, text(given, "cwd")))
+    tool = shell_call(text(given, "command"), place, text(payload, "tool_use_id"))
     return hook_input(
         event,
         {**payload, "cwd": cwd},
@@ -86,8 +84,9 @@ def _result(event: HookEvent, payload: Mapping[str, Any]) -> ToolResult | None:
 
 def answer(call: HookInput, reply: HookReply) -> HookAnswer:
     """Say a reply as the client takes it; exit code 2 would keep a session from starting."""
+    del call
     document: dict[str, str] = {}
-    if reply.block and call.event is HookEvent.STOP:
+    if reply.block:
         document = {"followup_message": reply.block}
     elif reply.deny:
         document = {"permission": "deny", "user_message": reply.deny, "agent_message": reply.deny}

@@ -114,11 +114,12 @@ def _setup(context: HostContext) -> HostSetup:
         source = Path(__file__).with_name("plugin.js").read_text(encoding="utf-8")
         return source.replace('"@PROGRAM@"', json.dumps(context.program))
 
-    def take(content: str, before: str) -> str:
-        del before
-        return "" if content.startswith(_FIRST_LINE) else content
-
-    file = HostFile(path=_plugin(context), put=put, take=take, is_whole=True)
+    file = HostFile(
+        path=_plugin(context),
+        put=put,
+        take=lambda content, _: "" if content.startswith(_FIRST_LINE) else content,
+        is_whole=True,
+    )
     return HostSetup(files=(*skill, file))
 
 

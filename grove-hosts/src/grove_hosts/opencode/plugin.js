@@ -9,8 +9,7 @@
 import { spawn } from "node:child_process"
 
 const PROGRAM = "@PROGRAM@"
-const SECONDS = { Stop: 25, PreToolUse: 25 }
-const USUAL_SECONDS = 15
+const SECONDS = 25
 const CLIENT_SECONDS = 5
 const MOST_BLOCKS = 12 // for each prompt of a person; grove itself lets go earlier
 // grove's names of tools; a client's own tools that have none are no concern of it.
@@ -34,7 +33,7 @@ function grove(call) {
     const timer = setTimeout(() => {
       child?.kill("SIGKILL")
       resolve({})
-    }, (SECONDS[call.hook_event_name] ?? USUAL_SECONDS) * 1000)
+    }, SECONDS * 1000)
     try {
       child = spawn(PROGRAM, ["hook", "opencode"], { cwd: call.cwd, stdio: ["pipe", "pipe", "ignore"] })
       child.on("error", () => give({}))
