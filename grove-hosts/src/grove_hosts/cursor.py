@@ -125,7 +125,8 @@ def _put(content: str, groups: settings.Groups) -> str:
 def _take(content: str, original: str) -> str:
     rest = settings.take(content, NAME)
     document = settings.parse(rest)
-    if "hooks" in document or "version" in settings.parse(original):
+    # Without it the client runs nothing, so it stays where it may be somebody else's.
+    if ("hooks" in document and not original) or "version" in settings.parse(original):
         return rest
     document.pop("version", None)
     return settings.written_like(content, settings.parse(content), document) if document else ""
