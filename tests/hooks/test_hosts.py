@@ -79,6 +79,27 @@ def test_a_block_that_cannot_be_counted_is_none(shop, monkeypatch):
     assert call(shop, "codex", "Stop")["decision"] == "block"
 
 
+def test_a_tentative_block_does_not_count(shop):
+    """OpenCode asks where a text ends, and again if the agent has called no tool behind it."""
+    call(shop, "opencode", "SessionStart", source="startup")
+    call(shop, "opencode", "PreToolUse", **CLOSE)
+    write(shop, "closed")
+    call(shop, "opencode", "PostToolUse", **CLOSE, tool_response={"exit": 0})
+    for _ in range(5):
+        assert "this is 1 of 3" in call(shop, "opencode", "Stop", tentative=True)["block"]
+    assert all("block" in call(shop, "opencode", "Stop") for _ in range(3))
+    # What is let go counts at once.
+    assert "3 times" in call(shop, "opencode", "Stop", tentative=True)["warning"]
+    assert call(shop, "opencode", "Stop") == {}
+
+
+def test_a_client_may_name_the_directory_in_its_own_way(shop):
+    roots = {"workspace_roots": [str(shop.project)], "cwd": ""}
+    start = json.dumps({"hook_event_name": "sessionStart", "session_id": "s-1", **roots})
+    done = shop.grove("hook", "cursor", stdin=start, cwd=shop.home)
+    assert ABOUT_ORDERS in json.loads(done.stdout)["additional_context"]
+
+
 def test_what_cannot_follow_a_start_comes_with_the_first_prompt(shop):
     assert call(shop, "gemini", "SessionStart", source="startup") == {}
     first = call(shop, "gemini", "BeforeAgent", prompt="Hello.")
@@ -109,7 +130,7 @@ def test_an_end_that_is_none_ends_nothing(shop):
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"[]", b'{"hook_event_name": "PreToolUse"}', b'{"session_id": "../x"}']
 )
-@pytest.mark.parametrize("host", ["codex", "gemini", "nobody"])
+@pytest.mark.parametrize("host", ["codex", "gemini", "opencode", "cursor", "nobody"])
 def test_whatever_goes_wrong_nothing_is_said(shop, host, data):
     done = shop.grove("hook", host, stdin=data)
     assert (done.code, done.stdout) == (0, "")
