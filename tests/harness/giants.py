@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -45,6 +46,7 @@ _COMMANDS = (
     "maintain decay", f"maintain archive {_ONE} --reason x", "maintain repair",
     "maintain migrate --layout spread",
 )  # fmt: skip
+_FEWER = ("status", "list --rejected", "stats --html -", "maintain list", f"show {_ONE}", "doctor")
 _LONGEST_SECONDS = 240  # of a busy machine
 
 
@@ -99,10 +101,12 @@ def giants(folder, submission, *, every):
         world = World(folder / name.replace(" ", "-"))
         world.initialise()
         world.make_git()
+        world.grove_home.mkdir()  # without it nothing that was read is kept for the next command
         _build(world.project / ".grove", name)
         place = {"session_id": "s", "cwd": str(world.project)}
         # First those that find nothing in the cache; a start would have another process fill it.
-        calls = [(words, submission if words == "reflect" else "") for words in _COMMANDS]
+        wanted = _COMMANDS if every or name == names[0] else _FEWER
+        calls = [(one, submission if one == "reflect" else "") for one in wanted]
         calls += [(f"hook {one}", json.dumps({**place, **more})) for one, more in _HOOKS.items()]
         for words, stdin in calls:
             memory, seconds, fault = _measured(world, words.split(), stdin)
@@ -129,8 +133,8 @@ def _measured(world, words, stdin):
         )  # fmt: skip
         peak, until = 0, time.monotonic() + _LONGEST_SECONDS
         while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
-            tree = _tree(process.pid)
-            peak = max(peak, sum(map(_memory, tree)))
+            found = [_memory(one) for one in _tree(process.pid)]
+            peak = max([peak, sum(now for now, _ in found), *(most for _, most in found)])
             if time.monotonic() > until:
                 process.kill()
             time.sleep(0.03)
@@ -138,7 +142,8 @@ def _measured(world, words, stdin):
         process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         text = said.read()
-    peak = max(peak, usage.ru_maxrss if sys.platform == "linux" else usage.ru_maxrss >> 10)
+    if sys.platform != "linux":
+        peak = usage.ru_maxrss >> 10  # which, on Linux, begins with that of this process
     late = process.returncode < 0 or (words[0] == "hook" and process.returncode not in (0, 2))
     fault = text.decode(errors="replace") if late or b"Traceback" in text else ""
     return peak >> 10, usage.ru_utime + usage.ru_stime, fault or ("killed" if late else "")
@@ -157,10 +162,13 @@ def _tree(process):
 
 
 def _memory(process):
+    """What a process has now, and had at most, in KiB."""
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * 4
-    except (OSError, IndexError):
-        return 0
+        text = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0, 0
+    found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+)", text, re.MULTILINE))
+    return int(found.get("VmRSS", 0)), int(found.get("VmHWM", 0))
 
 
 def _left(world):

@@ -184,7 +184,7 @@ def _databases():
 
     def connected(*arguments, **options):
         made = connect(*arguments, **options)
-        if arguments[0] != ":memory:":
+        if arguments[0] not in ("", ":memory:"):
             opened.append(made)
         return made
 

@@ -89,7 +89,9 @@ class Cache:
             self._connection = self._file = None
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=self._seconds, isolation_level=None)
+        # One without a name goes on in a file of nobody else's where it would take much memory.
+        name = "" if self.path == IN_MEMORY else self.path
+        connection = sqlite3.connect(name, timeout=self._seconds, isolation_level=None)
         try:
             try:
                 # Readers go on while another process writes, and a commit waits for no disk.
