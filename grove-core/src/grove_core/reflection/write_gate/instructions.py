@@ -24,6 +24,7 @@ _ENCODED: Final = re.compile(r"(?:[0-9a-f]{2}){16,}|[A-Za-z0-9+/]{24,}={0,2}")
 _PART: Final = re.compile(r"<<(\w+)>>")
 _LEET: Final = str.maketrans("013457", "oieast")
 _LEET_WORD: Final = re.compile(r"\b(?=\w*[a-z])(?=\w*[013457])\w{2,}\b")
+_ENGLISH: Final = re.compile(r"\b(?:all|and|the|to|you|your|not|run|user|rules)\b")
 _LONG_NAME: Final = re.compile(r"\w+(?:[-_]\w+){3,}")
 _DECODED_WORDS_MIN: Final = 2
 _REASON: Final = (
@@ -67,8 +68,8 @@ def _sentences(text: str) -> Iterator[str]:
         plain = " ".join(_BULLET.sub("", line or "").replace("`", "").lower().split())
         leet = _LEET_WORD.sub(lambda match: match[0].translate(_LEET), plain)
         spaced = _LONG_NAME.sub(lambda match: match[0].replace("-", " ").replace("_", " "), plain)
-        readings = (plain, leet, spaced, plain[::-1], codecs.encode(plain, "rot13"))
-        yield from dict.fromkeys(filter(None, readings))
+        turned = filter(_ENGLISH.search, (plain[::-1], codecs.encode(plain, "rot13")))
+        yield from dict.fromkeys(filter(None, (plain, leet, spaced, *turned)))
 
 
 def _disguised(text: str) -> Iterator[str]:
