@@ -1,5 +1,6 @@
 """Storing accepted candidates: routed by scope, delivered or kept for later."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,7 +96,8 @@ def alone(project: Project, *, waits: bool = True) -> Iterator[None]:
     patience = _SLOW_LOCK_SECONDS if project.library.is_slow else _LOCK_SECONDS
     lock = project.project_cache / "reflect.lock"
     files.make_directory(lock.parent)
-    with files.locked(lock, timeout=patience if waits else 0):
+    with files.locked(lock, timeout=patience if waits else 0) as descriptor:
+        os.utime(descriptor)  # those who wait see that others come to their turn
         yield
 
 

@@ -99,8 +99,8 @@ def locked(
     Args:
         path: The file; its directory must exist.
         mode: Permissions of a new file, before the umask.
-        timeout: Seconds to wait for the lock; ``None`` for the usual limit, from when another
-            process last changed the file.
+        timeout: Seconds to wait for the lock, from when another process last changed the file;
+            ``None`` for the usual limit.
 
     Yields:
         A descriptor open for reading and appending.
@@ -109,7 +109,7 @@ def locked(
         StorageError: The file cannot be opened, or the lock is not to be had in time.
     """
     try:
-        descriptor = _lock_current(path, mode, timeout)
+        descriptor = _lock_current(path, mode, LOCK_TIMEOUT_SECONDS if timeout is None else timeout)
     except OSError as error:
         raise StorageError(f"cannot open {path}: {error.strerror or error}") from error
     try:
@@ -118,10 +118,9 @@ def locked(
         os.close(descriptor)
 
 
-def _lock_current(path: StrPath, mode: int, timeout: float | None) -> int:
+def _lock_current(path: StrPath, mode: int, seconds: float) -> int:
     """Lock the file that has the name now: another one may replace it while this waits."""
-    pause, found = _LOCK_POLL_SECONDS, (0, 0)
-    deadline = time.monotonic() + (timeout or 0)
+    deadline, pause, found = 0.0, _LOCK_POLL_SECONDS, (0, 0, 0)
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
         try:
@@ -132,11 +131,11 @@ def _lock_current(path: StrPath, mode: int, timeout: float | None) -> int:
             pass  # it was removed meanwhile
         except BlockingIOError:
             status = os.fstat(descriptor)
-            if timeout is None and found != (status.st_ino, status.st_size):
+            state = status.st_ino, status.st_size, status.st_mtime_ns
+            if found != state:
                 # Many may wait on a busy machine: as long as others come to their turn, this will.
-                found = status.st_ino, status.st_size
-                deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
-            if time.monotonic() > deadline:
+                found, deadline = state, time.monotonic() + seconds
+            if time.monotonic() >= deadline:
                 os.close(descriptor)
                 raise StorageError(
                     f"{path} is locked by another process; try again, or find it with `lsof {path}`"
