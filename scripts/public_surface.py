@@ -25,9 +25,9 @@ from grove_core import testing
 from grove_core.cli.main import grove
 from grove_core.config.schema import config_keys
 from grove_core.model.events import EVENT_TYPES
+from grove_core.model.hook import HookEvent
 from grove_core.plugins.discovery import GROUPS
 from grove_core.plugins.hookspecs import LifeCycleHooks, RegistrationHooks
-from grove_core.plugins.hosts import HookEvent
 from grove_tickets import reader
 
 RECORD: Final = Path(__file__).resolve().parent.parent / "tests" / "api" / "public_surface.txt"

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from session_server import MODERN, Lines, answers, arguments, said
 
-from grove_core.plugins.hosts import SILENCE
-from grove_core.plugins.hosts import HookAnswer as Answer
+from grove_core.model.hook import SILENCE
+from grove_core.model.hook import HookAnswer as Answer
 from grove_core.serve import server as server_module
 from grove_core.serve.server import Server
 

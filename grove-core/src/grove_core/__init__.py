@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from grove_core.identifiers import is_learning_id as is_learning_id
     from grove_core.model.check import CheckResult as CheckResult
     from grove_core.model.check import Status as Status
+    from grove_core.model.hook import CONTEXT_LIMIT as CONTEXT_LIMIT
+    from grove_core.model.hook import HookAnswer as HookAnswer
+    from grove_core.model.hook import HookEvent as HookEvent
+    from grove_core.model.hook import HookInput as HookInput
+    from grove_core.model.hook import HookReply as HookReply
+    from grove_core.model.hook import StartSource as StartSource
     from grove_core.model.learning import Candidate as Candidate
     from grove_core.model.learning import Category as Category
     from grove_core.model.learning import Confidence as Confidence
@@ -78,19 +84,13 @@ if TYPE_CHECKING:
     from grove_core.plugins.gates import PluginGate as PluginGate
     from grove_core.plugins.hookspecs import GROVE_API as GROVE_API
     from grove_core.plugins.hookspecs import hookimpl as hookimpl
-    from grove_core.plugins.hosts import CONTEXT_LIMIT as CONTEXT_LIMIT
     from grove_core.plugins.hosts import Hold as Hold
-    from grove_core.plugins.hosts import HookAnswer as HookAnswer
-    from grove_core.plugins.hosts import HookEvent as HookEvent
-    from grove_core.plugins.hosts import HookInput as HookInput
-    from grove_core.plugins.hosts import HookReply as HookReply
     from grove_core.plugins.hosts import HostAbilities as HostAbilities
     from grove_core.plugins.hosts import HostContext as HostContext
     from grove_core.plugins.hosts import HostFile as HostFile
     from grove_core.plugins.hosts import HostSetup as HostSetup
     from grove_core.plugins.hosts import HostSpec as HostSpec
     from grove_core.plugins.hosts import Registration as Registration
-    from grove_core.plugins.hosts import StartSource as StartSource
     from grove_core.retrieval.rules import best_first as best_first
     from grove_core.retrieval.rules import rule_hits as rule_hits
     from grove_core.retrieval.rules import rule_relevance as rule_relevance
@@ -118,6 +118,7 @@ _PUBLIC = {
     "git": "is_ignored_by_git",
     "identifiers": "check_storable is_learning_id",
     "model.check": "CheckResult Status",
+    "model.hook": "CONTEXT_LIMIT HookAnswer HookEvent HookInput HookReply StartSource",
     "model.learning": (
         "Candidate Category Confidence Criterion Learning LearningStatus Rejection Scope Share"
     ),
@@ -136,10 +137,7 @@ _PUBLIC = {
     ),
     "plugins.gates": "GateAnswer GateCall GateSpec PluginGate",
     "plugins.hookspecs": "GROVE_API hookimpl",
-    "plugins.hosts": (
-        "CONTEXT_LIMIT Hold HookAnswer HookEvent HookInput HookReply HostAbilities HostContext "
-        "HostFile HostSetup HostSpec Registration StartSource"
-    ),
+    "plugins.hosts": ("Hold HostAbilities HostContext HostFile HostSetup HostSpec Registration"),
     "services.gate_sessions": "GateSessions SessionWork",
     "retrieval.rules": "best_first rule_hits rule_relevance",
     "storage.backoff": "Backoff",

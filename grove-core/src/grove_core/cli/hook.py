@@ -4,7 +4,7 @@ import rich_click as click
 
 
 def _events(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    from grove_core.plugins.hosts import HookEvent
+    from grove_core.model.hook import HookEvent
 
     known = () if ctx.params.get("event") else tuple(HookEvent)
     return [one.value for one in known if one.value.startswith(incomplete)]

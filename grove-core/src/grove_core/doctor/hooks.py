@@ -134,14 +134,13 @@ def _sources(found: Iterable[Registration]) -> str:
 
 def _rewrite(host: HostExamination, found: Iterable[Registration]) -> str:
     """Return how the files are written again that hooks stand in."""
-    files = dict.fromkeys((one.kind, one.source) for one in found)
-    return "; ".join(_how(host, kind, path) for kind, path in files)
-
-
-def _how(host: HostExamination, kind: str, path: Path) -> str:
-    if kind == _PLUGIN:
-        return f"Install grove's plugin again ({path})"
-    if path not in host.written:
-        return f"Edit {path} by hand: grove does not write there"
-    words = ["grove init --hooks", host.argument, host.written[path]]
-    return f"{' '.join(filter(None, words))} writes {path} again"
+    how = []
+    for kind, path in dict.fromkeys((one.kind, one.source) for one in found):
+        words = ["grove init --hooks", host.argument, host.written.get(path)]
+        if kind == _PLUGIN:
+            how.append(f"Install grove's plugin again ({path})")
+        elif path in host.written:
+            how.append(f"{' '.join(filter(None, words))} writes {path} again")
+        else:
+            how.append(f"Edit {path} by hand: grove does not write there")
+    return "; ".join(how)

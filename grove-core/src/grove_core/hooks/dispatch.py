@@ -19,15 +19,8 @@ from grove_core.clock import format_instant, now_utc
 from grove_core.environment import handed_in
 from grove_core.errors import CodecError, StorageError
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
-from grove_core.plugins.hosts import (
-    DEFAULT_HOST,
-    NO_REPLY,
-    SILENCE,
-    HookAnswer,
-    HookEvent,
-    HookInput,
-    HookReply,
-)
+from grove_core.model.hook import NO_REPLY, SILENCE, HookAnswer, HookEvent, HookInput, HookReply
+from grove_core.plugins.hosts import DEFAULT_HOST
 from grove_core.prefilter import Prefilter
 from grove_core.project import Project, WarmCache
 from grove_core.storage.diagnostics import Diagnostics

@@ -21,17 +21,8 @@ Exit codes: 0 go on, 2 the agent is stopped (the reason is on stderr),
 """
 FLAG_OPEN = b"1"
 _EVENTS = frozenset(
-    (
-        "session-start",
-        "user-prompt-submit",
-        "pre-tool-use",
-        "post-tool-use",
-        "post-tool-use-failure",
-        "task-completed",
-        "stop",
-        "subagent-stop",
-        "session-end",
-    )
+    "session-start user-prompt-submit pre-tool-use post-tool-use post-tool-use-failure"
+    " task-completed stop subagent-stop session-end".split()
 )
 _FLAGS = (b"0", FLAG_OPEN)
 _READ_SIZE = 1024 * 1024

@@ -10,8 +10,8 @@ from attrs import evolve
 from grove_core import git
 from grove_core.injection import NOTHING, VIA_START, Injection
 from grove_core.model.gate import GateEvent, TicketDetected
+from grove_core.model.hook import CONTEXT_LIMIT, NO_REPLY, HookInput, HookReply, StartSource
 from grove_core.model.session import EventType, Session
-from grove_core.plugins.hosts import CONTEXT_LIMIT, NO_REPLY, HookInput, HookReply, StartSource
 from grove_core.services.closes import watched_words
 from grove_core.services.corrections import announce_corrections
 from grove_core.services.decay import decay_daily

@@ -17,9 +17,9 @@ from grove_core.model.gate import (
     TicketCloseFailed,
     Verdict,
 )
+from grove_core.model.hook import NO_REPLY, HookEvent, HookInput, HookReply
 from grove_core.model.session import Baseline, Measurement, Session
 from grove_core.model.ticket import Confirmation, Ticket
-from grove_core.plugins.hosts import NO_REPLY, HookEvent, HookInput, HookReply
 from grove_core.services.closes import Closes, ask_about, resolve
 from grove_core.services.session_mode import (
     measure,

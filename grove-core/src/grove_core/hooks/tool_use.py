@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from grove_core.model.hook import NO_REPLY, HookEvent, HookInput, HookReply
 from grove_core.model.session import EventType, Session
 from grove_core.model.ticket import CloseIntent, Confirmation, ToolCall
-from grove_core.plugins.hosts import NO_REPLY, HookEvent, HookInput, HookReply
 from grove_core.services.closes import ask_about, resolve, watched_words, worth_noting
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 from attrs import evolve
 
 from grove_core.injection import VIA_PROMPT
+from grove_core.model.hook import NO_REPLY, HookInput, HookReply, StartSource
 from grove_core.model.memory import Query
 from grove_core.model.session import EventType, Session
 from grove_core.model.ticket import CloseIntent
-from grove_core.plugins.hosts import NO_REPLY, HookInput, HookReply, StartSource
 from grove_core.retrieval.terms import asked_in, files_named_in
 from grove_core.services.recall import recall, remember
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session

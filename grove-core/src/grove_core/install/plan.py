@@ -332,13 +332,10 @@ def plan_removal(project: Project, hosts: Sequence[str], *, shared: bool) -> Pla
             if file.path in whole:
                 continue
             whole |= {file.path} if file.is_whole else set()
-            is_kept = not shared and (file.path not in mine or _is_the_teams(project, file))
+            is_committed = file.is_whole and clone.is_committed(project.root, file.path)
+            is_kept = not shared and (file.path not in mine or is_committed)
             _plan_taking_out(plan, one.value, file, is_kept=is_kept, is_named=bool(hosts))
     return plan
-
-
-def _is_the_teams(project: Project, file: HostFile) -> bool:
-    return file.is_whole and clone.is_committed(project.root, file.path)
 
 
 def _plan_taking_out(

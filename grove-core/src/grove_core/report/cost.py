@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any, Final
 
+from grove_core.model.hook import HookEvent, HookInput
 from grove_core.model.session import EventType, Session
 from grove_core.model.statistics import WeekStats
-from grove_core.plugins.hosts import HookEvent, HookInput
 from grove_core.project import Project
 from grove_core.quotation import shown_name
 from grove_core.report.sections import CHARACTERS_PER_TOKEN, Section

@@ -10,7 +10,7 @@ from grove_core.clock import now_utc
 from grove_core.errors import StorageError
 from grove_core.hooks import dispatch, fast, stops
 from grove_core.identifiers import is_session_id
-from grove_core.plugins.hosts import SILENCE, HookAnswer, HookEvent
+from grove_core.model.hook import SILENCE, HookAnswer, HookEvent
 from grove_core.project import OWN_VARIABLE, Project, WarmCache
 from grove_core.storage.paths import Paths, grove_home
 

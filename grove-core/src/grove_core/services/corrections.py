@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 from grove_core.event_log import event_files
 from grove_core.identifiers import is_learning_id
+from grove_core.model.hook import StartSource
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.session import EventType, Session
-from grove_core.plugins.hosts import StartSource
 from grove_core.project import Project
 from grove_core.quotation import quote_line, shown_name
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session

@@ -21,7 +21,7 @@ from grove_core.storage import files
 from grove_core.text import clean_line
 
 if TYPE_CHECKING:
-    from grove_core.plugins.hosts import HookInput
+    from grove_core.model.hook import HookInput
     from grove_core.project import Project
 
 _LIST: Final = "noted-names"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from attrs import evolve
 
 from grove_core.gate.stopping import MOST_BLOCKS_IN_A_ROW
+from grove_core.model.hook import CONTEXT_LIMIT, HookEvent, HookInput
 from grove_core.model.session import EventType, Session
 from grove_core.plugin_gates import OpenGate
 from grove_core.plugins.gates import GateAnswer, GateCall, PluginGate
-from grove_core.plugins.hosts import CONTEXT_LIMIT, HookEvent, HookInput
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
 if TYPE_CHECKING:

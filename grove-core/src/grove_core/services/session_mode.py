@@ -142,13 +142,9 @@ def _has_edits(project: "Project", session: Session, baseline: Baseline) -> bool
         return False
     top = os.path.realpath(project.root)
     excluded = tuple(f"{path.rstrip('/')}/" for path in baseline.excluded)
+    look, place = host.value.edited_files, (session.transcript_path, baseline.transcript_offset)
     paths = project.plugins.call(
-        host,
-        "edited_files",
-        lambda look: list(look(session.transcript_path, baseline.transcript_offset)),
-        host.value.edited_files,
-        seconds=STATUS_SECONDS,
-        default=[],
+        host, "edited_files", lambda: [*look(*place)], seconds=STATUS_SECONDS, default=()
     )
     return any(is_work(path, top, excluded) for path in paths)
 

@@ -23,6 +23,7 @@ from grove_core.model.gate import (
     SkipDecision,
     Verdict,
 )
+from grove_core.model.hook import HookInput
 from grove_core.model.session import (
     EventType,
     InjectedLearning,
@@ -32,7 +33,6 @@ from grove_core.model.session import (
     TraceEvent,
 )
 from grove_core.model.ticket import Ticket
-from grove_core.plugins.hosts import HookInput
 from grove_core.quotation import quote_line
 from grove_core.storage import files
 from grove_core.text import one_line, shorten

@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import pytest
 
 from grove_core.errors import GroveError
-from grove_core.plugins.hosts import (
-    CONTEXT_LIMIT,
-    DEFAULT_HOST,
-    Hold,
-    HookAnswer,
-    HookEvent,
-    HookInput,
-    HookReply,
-    HostContext,
-    HostFile,
-    HostSpec,
-)
+from grove_core.model.hook import CONTEXT_LIMIT, HookAnswer, HookEvent, HookInput, HookReply
+from grove_core.plugins.hosts import DEFAULT_HOST, Hold, HostContext, HostFile, HostSpec
 from grove_core.plugins.manager import import_target
 from grove_core.testing.watching import CHANGING, watching
 
