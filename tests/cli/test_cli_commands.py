@@ -8,26 +8,13 @@ import subprocess
 import pytest
 from pages import ROOT
 from terminal import on_terminal
-from world import GROVE, listing
+from world import GROVE
 
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.main import COMMANDS, PLUMBING, command_named
 
 ONE = "cl_20300102_aaaaaa"
 TWO = "cl_20300102_bbbbbb"
-
-# Words of commands that read, and keys of the documents that they print.
-READING = {
-    ("status",): {"root", "home", "initialised", "session", "active_ticket_system", "backends"},
-    ("search", "orders"): {"query", "count", "results"},
-    ("list",): {"count", "total", "learnings"},
-    ("show", ONE): {"id", "category", "summary", "detail", "tags", "scope", "status", "usage"},
-    ("tickets",): {"ticket", "systems"},
-    ("tickets", "match", "bd close bd-1"): {"closes"},
-    ("backends",): {"backends", "personal"},
-    ("plugins",): {"plugins", "problems"},
-    ("reflect", "--schema"): {"$schema", "$defs"},
-}
 
 
 @pytest.fixture
@@ -174,22 +161,6 @@ def ask(world, *words, **variables):
     return world.grove(
         _GROVE_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=len(words), **variables
     )
-
-
-def test_json_is_one_object_and_reading_creates_nothing(project, tmp_path):
-    before = listing(project.project)
-    for words, keys in READING.items():
-        done = assert_done(project.grove(*words, "--json"))
-        assert set(done.json) >= keys
-        assert done.stdout.isascii()
-    assert listing(project.project) == before
-    new = type(project)(tmp_path / "new")
-    for words in READING:
-        if words[0] != "show":
-            assert assert_done(new.grove(*words)).stdout.strip()
-    assert list(new.project.iterdir()) == []
-    for made in ("sessions", "grove.log", "crash.log", "outbox", "personal-learnings.md"):
-        assert not (new.grove_home / made).exists()
 
 
 def every_command():

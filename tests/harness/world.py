@@ -137,6 +137,7 @@ class World:
             )
         finished = Finished(done.code, done.stdout.decode(), done.stderr.decode())
         if "--json" in words and finished.stdout.startswith("{"):
+            assert finished.stdout.isascii()
             found = undocumented(words, finished.json)
             assert not found, found
         return finished
