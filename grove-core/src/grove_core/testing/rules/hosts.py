@@ -9,7 +9,7 @@ import pytest
 
 from grove_core.errors import GroveError
 from grove_core.model.hook import CONTEXT_LIMIT, HookAnswer, HookEvent, HookInput, HookReply
-from grove_core.plugins.hosts import DEFAULT_HOST, Hold, HostContext, HostFile, HostSpec
+from grove_core.plugins.hosts import DEFAULT_HOST, Hold, HostContext, HostSpec
 from grove_core.plugins.manager import import_target
 from grove_core.testing.watching import CHANGING, watching
 
@@ -169,7 +169,8 @@ class HostRules:
                     left = file.take(after, before)
                     assert file.said(left) == file.said(before)
                 if not shared:
-                    _write(file)
+                    file.path.parent.mkdir(parents=True, exist_ok=True)
+                    file.path.write_text(file.put(""), encoding="utf-8")
         found = host.registered(_context(tmp_path, shared=False))
         assert {one.event for one in found} >= {*host.events}
         assert {one.program for one in found} <= {_PROGRAM, "grove"}
@@ -197,8 +198,3 @@ def _context(folder: Path, *, shared: bool) -> HostContext:
     root.mkdir(exist_ok=True)
     environment = {"HOME": str(home), "PATH": "/bin"}
     return HostContext(root=root, environment=environment, program=_PROGRAM, shared=shared)
-
-
-def _write(file: HostFile) -> None:
-    file.path.parent.mkdir(parents=True, exist_ok=True)
-    file.path.write_text(file.put(""), encoding="utf-8")
