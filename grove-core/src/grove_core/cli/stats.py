@@ -138,7 +138,6 @@ def _write_page(project: Project, target: Path, since: datetime | None = None) -
 
     statistics, learnings = project.statistics(since), readable_learnings(project)
     insights = insights_of(statistics)
-    project.cache.close()  # the page of a large project needs the memory
     page = html_page(statistics, insights, learnings, title_of(project)).encode()
     if str(target) == "-":
         context = click.get_current_context()
