@@ -52,7 +52,8 @@ def _orders(text: str) -> Iterator[str]:
     yield from _disguised(text)
     for sentence in _sentences(unicodedata.normalize("NFKC", text)):
         unquoted = _QUOTED.sub(" … ", sentence)
-        spoken = sentence if _endorsed().search(unquoted) else unquoted
+        is_endorsed = any(one.search(unquoted) for one in patterns["endorsed"])
+        spoken = sentence if is_endorsed else unquoted
         for pattern in patterns["anywhere"]:
             if found := pattern.search(spoken):
                 yield found.group()
@@ -107,15 +108,13 @@ def _decoded(encoded: str) -> str:
 
 
 @cache
-def _endorsed() -> re.Pattern[str]:
-    return re.compile(load_toml("instructions.toml")["quotation"]["endorsed"])
-
-
-@cache
 def _patterns() -> dict[str, list[re.Pattern[str]]]:
     """Compile the patterns of the rules, apart by whether a denial makes them harmless."""
     data = load_toml("instructions.toml")
-    found: dict[str, list[re.Pattern[str]]] = {"form": [*map(re.compile, data["form"]["patterns"])]}
+    found: dict[str, list[re.Pattern[str]]] = {
+        "form": [*map(re.compile, data["form"]["patterns"])],
+        "endorsed": [re.compile(data["quotation"]["endorsed"])],
+    }
     for rule in data["rules"]:
         group = found.setdefault("denied" if rule.get("unless_denied") else "anywhere", [])
         group += (re.compile(_whole(one, data["parts"])) for one in rule["patterns"])
