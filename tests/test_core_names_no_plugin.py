@@ -20,7 +20,9 @@ NAMES = sorted(
 
 def _without_hook(line):
     """A hook that plugins implement may be called like a package."""
-    return line.replace("def grove_hosts(", "").replace('"grove_hosts"', "")
+    for spelled in (" grove_hosts(", ".grove_hosts(", '"grove_hosts"', "``grove_hosts``"):
+        line = line.replace(spelled, "")
+    return line
 
 
 @pytest.mark.parametrize("name", NAMES)
