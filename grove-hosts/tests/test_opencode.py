@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_core import CodecError, HookEvent, HookInput, HookReply, HostContext
+from grove_core import CodecError, HookEvent, HostContext
 from grove_hosts.opencode import grove_hosts
 
 HERE = Path(__file__).parent
@@ -309,32 +309,19 @@ def test_an_agent_that_plans_must_not_act():
     assert HOST.parse("", {**stop, "hook_event_name": "Other"}, {}) is None
 
 
-def test_answers_name_what_they_are():
-    call = HookInput(event=HookEvent.STOP, session_id="s")
-    assert HOST.answer(call, HookReply()).stdout == ""
-    answer = HOST.answer(call, HookReply(block="Go on.", warning="Mind."))
-    assert json.loads(answer.stdout) == {"block": "Go on.", "warning": "Mind."}
-
-
 # --- the plugin's file ------------------------------------------------------------------------------
 
 
-def test_the_plugin_is_written_and_found(tmp_path):
-    given = context(tmp_path)
-    (file,) = HOST.setup(given).files
-    assert file.path == tmp_path / "home/.config/opencode/plugins/grove.js"
-    assert HOST.registered(given) == []
-    file.path.parent.mkdir(parents=True)
-    file.path.write_text(file.put(""))
-    found = HOST.registered(given)
-    assert tuple(one.event for one in found) == HOST.events
-    assert {(one.program, one.kind, one.source) for one in found} == {
-        (given.program, "user", file.path)
-    }
-    assert file.put(file.put("")) == file.put("")
-    assert file.take(file.put(""), "") == ""
-    elsewhere = context(tmp_path, environment={"HOME": "/h", "XDG_CONFIG_HOME": "/x"})
-    assert str(HOST.setup(elsewhere).files[0].path) == "/x/opencode/plugins/grove.js"
+@pytest.mark.parametrize(
+    ("variables", "path"),
+    [
+        ({"HOME": "/h"}, "/h/.config/opencode/plugins/grove.js"),
+        ({"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/opencode/plugins/grove.js"),
+    ],
+)
+def test_the_plugin_is_the_users(tmp_path, variables, path):
+    (file,) = HOST.setup(context(tmp_path, environment=variables)).files
+    assert str(file.path) == path
 
 
 def test_another_plugin_of_that_name_stays(tmp_path):
