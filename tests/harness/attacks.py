@@ -19,6 +19,7 @@ from pathlib import Path
 from attrs import frozen
 from giants import giants
 from git_histories import History
+from host_world import WORDS, HostWorld
 from hostile import ACTING, CANARY, HELD_BACK, NEAR_MISSES, POISONS, escapes, marked
 from planted import innocent, planted
 from session_server import ServedWorld
@@ -71,13 +72,14 @@ def a_world(folder, name):
     return made
 
 
-def gate_sequences(folder, count, *, served=False):
+def gate_sequences(folder, count, *, served=False, host=""):
     """Random sessions on the real hooks, each stop compared with what is owed."""
     stops, wrong, kills = 0, 0, 0
     for seed in range(count):
         chance = random.Random(seed)
-        world = a_world(folder, f"gate-{served}-{seed}")
+        world = a_world(folder, f"gate-{served}-{host}-{seed}")
         world = ServedWorld(world, seed) if served else world
+        world = HostWorld(world, host) if host else world
         agent = Agent(world, "session-1", {})
         agent.starts()
         owed, blocks = False, 0
@@ -103,7 +105,8 @@ def gate_sequences(folder, count, *, served=False):
             world.kill()
             kills += world.kills
     if not served:
-        return Figure("gate: random sessions on the hooks", count, f"{stops} stops answered", wrong)
+        name = f"the same in {host}" if host else "gate: random sessions on the hooks"
+        return Figure(name, count, f"{stops} stops answered", wrong)
     said = f"{stops} stops answered, the server killed {kills} times"
     return Figure("the same on the session's server", count, said, wrong)
 
@@ -503,6 +506,8 @@ def attack(scale=1):
         folder = Path(name).resolve()
         yield gate_sequences(folder, 60 * scale)
         yield gate_sequences(folder, 10 * scale, served=True)
+        for host in WORDS:
+            yield gate_sequences(folder, 10 * scale, host=host)
         yield kills(folder, 25 * scale)
         yield parallel(folder, 20 * scale)
         yield full_disks(folder)

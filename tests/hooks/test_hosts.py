@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from attacks import gate_sequences
+from host_world import WORDS
 
 from grove_core.errors import StorageError
 from grove_core.storage import files
@@ -146,3 +148,9 @@ def test_a_call_of_a_shell_by_another_name_is_seen(shop):
     call(shop, "gemini", "AfterTool", **SHELL, tool_response={"llmContent": printed})
     answer = call(shop, "gemini", "AfterAgent", prompt="x", prompt_response="y")
     assert answer["decision"] in ("deny", "block")
+
+
+@pytest.mark.parametrize("host", WORDS)
+def test_the_gate_is_the_same_in_every_client(tmp_path, host):
+    found = gate_sequences(tmp_path, 5, host=host)
+    assert found.failed == 0, found.said
