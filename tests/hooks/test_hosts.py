@@ -129,6 +129,15 @@ def test_an_end_that_is_none_ends_nothing(shop):
     assert shop.session("s-1")["ended_at"] is None
 
 
+def test_a_gate_sees_the_tools_that_another_client_names_otherwise(shop):
+    shop.grove("config", "set", "gates.review.tools", '["Edit"]', "--user")
+    call(shop, "qwen", "SessionStart", source="startup")
+    call(shop, "qwen", "UserPromptSubmit", prompt="Mend it.")
+    edit = {"tool_name": "edit", "tool_input": {"file_path": "a.py"}, "tool_use_id": "call_2"}
+    denied = call(shop, "qwen", "PreToolUse", **edit)
+    assert denied["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"[]", b'{"hook_event_name": "PreToolUse"}', b'{"session_id": "../x"}']
 )

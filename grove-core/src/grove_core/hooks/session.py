@@ -168,7 +168,8 @@ def _open(project: "Project", call: HookInput) -> Session:
         found = trace_event(EventType.BACKEND_DETECTED, project.now, backend=primary)
         return SessionUpdate(session=resumed, events=events, trace=[start, found])
 
-    session, _ = update_session(project, fresh, change, literals=watched_words(project, tickets))
+    words = watched_words(project, tickets, call.host)
+    session, _ = update_session(project, fresh, change, literals=words)
     return session
 
 

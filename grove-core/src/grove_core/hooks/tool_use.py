@@ -74,7 +74,7 @@ def _announce(project: "Project", call: HookInput) -> HookReply:
         project,
         new_session(project, call),
         change,
-        literals=None if has_file else watched_words(project, tickets),
+        literals=None if has_file else watched_words(project, tickets, call.host),
     )
     return NO_REPLY
 

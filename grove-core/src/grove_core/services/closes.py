@@ -9,6 +9,7 @@ from attrs import evolve
 from grove_core.model.gate import Gate, GateEvent, TicketClosed, TicketDetected, TicketReopened
 from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent, Confirmation, Ticket, TicketClose, ToolResult
+from grove_core.plugins.hosts import DEFAULT_HOST
 from grove_core.services.sessions import SessionUpdate, trace_event
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ def _discarded(close: TicketClose, call: str | None, why: str, now: datetime) ->
     )
 
 
-def watched_words(project: "Project", tickets: "TicketSystems") -> frozenset[str]:
+def watched_words(project: "Project", tickets: "TicketSystems", host: str) -> frozenset[str]:
     """Collect the words without which no call closes a ticket or concerns a plugin's gate."""
     words = tickets.literals()
     if not project.plugins.gates():
@@ -247,4 +248,8 @@ def watched_words(project: "Project", tickets: "TicketSystems") -> frozenset[str
     from grove_core.plugin_gates import literals_of
     from grove_core.services.gates import gates_of
 
-    return words | literals_of(gates_of(project))
+    gates = gates_of(project)
+    words |= literals_of(gates)
+    # Another client may have its own names for the tools that a gate names.
+    is_renamed = host != DEFAULT_HOST and any(one.gate.tools for one in gates)
+    return words | {""} if is_renamed else words
