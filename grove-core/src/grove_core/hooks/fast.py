@@ -102,9 +102,10 @@ def _answer(event: str, data: bytes) -> int:
 
 
 def _event_in(data: bytes) -> str:
-    """Name the event of a client that calls it almost as grove does, such as ``PreToolUse``."""
+    """Name the event of a client that calls it almost as grove does: ``PreToolUse``, ``BeforeTool``."""
     name = (_text(data, b'"hook_event_name"', 0) or b"").decode("ascii", "replace")
-    return "".join(f"-{one.lower()}" if one.isupper() else one for one in name).lstrip("-")
+    event = "".join(f"-{one.lower()}" if one.isupper() else one for one in name).lstrip("-")
+    return {"before-tool": "pre-tool-use", "after-tool": "post-tool-use"}.get(event, event)
 
 
 def _act(name: str, event: str, data: bytes) -> int:
