@@ -102,7 +102,7 @@ def _answer(event: str, data: bytes) -> int:
 
 
 def _event_in(data: bytes) -> str:
-    """Name the event of a client that calls it almost as grove does: ``PreToolUse``, ``BeforeTool``."""
+    """Name the event of a client that calls it almost as grove does, such as ``BeforeTool``."""
     name = (_text(data, b'"hook_event_name"', 0) or b"").decode("ascii", "replace")
     event = "".join(f"-{one.lower()}" if one.isupper() else one for one in name).lstrip("-")
     return {"before-tool": "pre-tool-use", "after-tool": "post-tool-use"}.get(event, event)
