@@ -147,6 +147,26 @@ def test_a_status_line_is_added_where_there_is_none(world, local):
     assert "statusLine" not in json.loads(local.read_text())
 
 
+def test_a_persons_hooks_for_all_projects_and_the_teams_are_both_written(world):
+    world.lent += [world.project / ".codex", world.home]
+    own, team = (one / ".codex" / "hooks.json" for one in (world.home, world.project))
+    for order in ([], ["--shared"]), (["--shared"], []):
+        for words in order:
+            run(world, "--hooks", "codex", *words)
+        assert [*hooks_of(own)] == [*hooks_of(team)]
+        run(world, "--uninstall", "--hooks", "codex", "--shared")
+        assert [one for one in (own, team) if one.exists()] == []
+
+
+@pytest.mark.parametrize("text", ["{}\n", " \n", '{"hooks": {}}', '{"hooks": {"Stop": []}}\r\n'])
+def test_a_file_without_entries_is_as_before_after_an_uninstall(world, local, text):
+    local.parent.mkdir()
+    local.write_bytes(text.encode())
+    run(world, "--hooks")
+    run(world, "--uninstall")
+    assert local.read_bytes() == text.encode()
+
+
 def test_a_changed_rule_file_is_never_overwritten(world):
     written = world.project / ".claude" / "rules" / "grove.md"
     run(world, "--rules")

@@ -85,7 +85,6 @@ def test_without_a_grove_that_works_the_agent_goes_on(stage, tmp_path, program):
 
 @where_hooks_are_shared
 def test_hooks_of_the_person_and_of_the_project_count_as_one(shop):
-    # `grove init` adds none where some run already; a colleague's may come with a pull.
     (file,) = shop.stage.spec.setup(evolve(shop.stage.context, shared=True)).files
     file.path.parent.mkdir(parents=True, exist_ok=True)
     file.path.write_text(file.put(""))

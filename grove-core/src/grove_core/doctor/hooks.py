@@ -17,7 +17,8 @@ _RECENTLY: Final = timedelta(days=7)
 _PLUGIN: Final = "plugin"
 _KEEP_ONE: Final = (
     "Keep those of one file: grove init --uninstall takes grove's hooks out of the project's"
-    " settings (with --shared of the committed ones); others go by hand"
+    " settings (with --shared of the committed ones, with --hooks CLIENT of your own for all"
+    " projects); others go by hand"
 )
 _HOLDS: Final = {
     Hold.HOLDS: "holds the agent at a stop",

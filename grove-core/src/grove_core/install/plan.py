@@ -137,7 +137,8 @@ class Plan:
         before = read_own(file.path, self.project.root)
         with _naming(file.path):
             after = file.put(before or "")
-            is_pristine = before is not None and file.take(before, "") == before
+            without = file.take(before or "", "")
+            is_pristine = before is not None and file.said(without) == file.said(before)
         if (before or "") != after:
             self.changes.append(
                 FileChange(
@@ -264,7 +265,10 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str, host: HostSpec) 
         )
     )
     elsewhere = running_hooks(plan.project, host, [one.path for one in setup.files])
-    if program and elsewhere is not None:
+    # A person's hooks for all projects and the team's do not stand for each other.
+    serves_all = any(not (one.is_whole or one.path.is_relative_to(root)) for one in setup.files)
+    apart = "user" if options.shared else "project" if serves_all else ""
+    if program and elsewhere is not None and elsewhere.kind != apart:
         plan.notes.append(
             f"grove's hooks run already, by {elsewhere.kind} {elsewhere.source}: none were added"
         )
