@@ -62,7 +62,7 @@ def test_a_fault_lets_the_agent_go_and_the_next_gate_is_asked(agent, on_stop):
     install(agent.world, "broken", on_stop=on_stop)
     install(agent.world, "later", on_stop=holds("hold on"))
     agent.asks("do it")
-    assert agent.is_blocked() == "hold on"
+    assert agent.is_blocked() == "grove: hold on"
     agent.is_let_go()
     assert "broken" in agent.world.log()
 
@@ -72,12 +72,14 @@ def test_gates_are_asked_in_their_order_and_grove_asks_last(agent):
     install(agent.world, "second", on_stop=holds("second"))
     agent.asks("do it")
     agent.closes("bd-1")
-    assert agent.is_blocked().startswith("first\nAfter that grove asks what there is to learn")
-    assert agent.is_blocked().startswith("second\n")
+    assert agent.is_blocked().startswith(
+        "grove: first\nAfter that grove asks what there is to learn"
+    )
+    assert agent.is_blocked().startswith("grove: second\n")
     assert "ticket bd-1 is closed – one step left" in agent.is_blocked()
     agent.world.grove("config", "set", "gates.order", '["second"]')
     agent.asks("do more")
-    assert agent.is_blocked().startswith("second")
+    assert agent.is_blocked().startswith("grove: second")
 
 
 def test_one_that_keeps_nothing_is_not_asked_at_a_stop(agent):
@@ -104,6 +106,24 @@ def test_together_they_hold_no_more_often_than_the_client_takes(agent):
     agent.asks("do it")
     agent.is_blocked()
     assert "it blocks 5 times, and the client takes 4 more in a row" in agent.world.log()
+
+
+def test_one_that_holds_for_ever_is_let_go_where_the_client_has_no_cap(beads):
+    install(beads, "stuck", on_stop="return GateAnswer(state=state, block='no')", most=2)
+
+    def call(event, **fields):
+        payload = {"session_id": "s-1", "cwd": str(beads.project), "hook_event_name": event}
+        done = beads.grove("hook", "qwen", stdin=json.dumps({**payload, **fields}))
+        return json.loads(done.stdout or "{}")
+
+    for _ in range(2):
+        call("UserPromptSubmit", prompt="do it")
+        reasons = []
+        while (held := call("Stop")) and len(reasons) < 20:
+            reasons.append(held["reason"])
+            call("UserPromptSubmit", prompt=held["reason"])
+        assert reasons == ["grove: no"] * 4
+    assert "gate stuck held the agent again and again" in beads.log()
 
 
 def test_a_block_where_none_may_be_is_ignored(agent):

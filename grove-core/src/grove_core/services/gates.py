@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attrs import evolve
 
-from grove_core.gate.stopping import MOST_BLOCKS_IN_A_ROW
+from grove_core.gate.stopping import CYCLE_FACTOR, MOST_BLOCKS_IN_A_ROW
 from grove_core.model.hook import CONTEXT_LIMIT, HookEvent, HookInput
 from grove_core.model.session import EventType, Session
 from grove_core.plugin_gates import OpenGate
@@ -25,6 +25,9 @@ _METHODS: Final = {
     HookEvent.SUBAGENT_STOP: "on_subagent_stop",
 }
 _FAILED: Final = object()
+_HELD: Final = "held the agent"
+_LETS_GO: Final = "gate {name} held the agent again and again, and grove lets it go"
+_OWN_WORDS: Final = "grove: "
 _STOPS: Final = (HookEvent.STOP, HookEvent.SUBAGENT_STOP)
 
 
@@ -63,7 +66,7 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
             is_echo = not is_new
         if is_echo:
             return SessionUpdate(stored, if_different=True)
-        given.update(_answers(project, gates, told, stored.gates))
+        given.update(_answers(project, gates, told, stored))
         if call.is_tentative and any(one.block for one in given.values()):
             return SessionUpdate(stored, if_different=True)
         update = with_answers(stored, given, project.now, told[0].value)
@@ -74,6 +77,8 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
     answers = given.values()
     # Only the last one that was asked may have held the agent.
     block = "".join(one.block for one in answers)
+    # By its first word a reason is known where a client reports it as a prompt.
+    block = _OWN_WORDS + block if block and not block.startswith(_OWN_WORDS) else block
     if block and session.gate.status.reflection_pending:
         from grove_core.services.messages import closed_work
 
@@ -98,17 +103,29 @@ def _answers(
     project: "Project",
     gates: Iterable[OpenGate],
     told: tuple[HookEvent, GateCall],
-    states: Mapping[str, Mapping[str, Any]],
+    stored: Session,
 ) -> dict[str, GateAnswer]:
     """Ask one after the other; one that was not asked counts nothing."""
     answers: dict[str, GateAnswer] = {}
     for one in gates:
-        answer = _answer(project, one, told, states.get(one.name, {}))
+        answer = _answer(project, one, told, stored.gates.get(one.name, {}))
         if answer is not None:
+            if answer.block and _holds_for_ever(one, stored):
+                answer = evolve(answer, block="", warning=_LETS_GO.format(name=one.name))
             answers[one.name] = answer
             if answer.block or answer.deny:
                 break
     return answers
+
+
+def _holds_for_ever(one: OpenGate, stored: Session) -> bool:
+    """Return whether a gate has held the agent all along; most clients would obey without end."""
+    held = 0
+    for event in reversed(stored.trace.events):
+        if event.event_type in (EventType.PROMPT, EventType.STOP_HOOK_CALLED):
+            break
+        held += event.details.get("gate") == one.name and event.details.get("what") == _HELD
+    return held >= CYCLE_FACTOR * one.gate.most_blocks
 
 
 def _answer(
@@ -180,7 +197,7 @@ def with_answers(
 
 def _held(answer: GateAnswer) -> Iterator[str]:
     if answer.block:
-        yield "held the agent"
+        yield _HELD
     if answer.deny:
         yield "denied the call"
 
