@@ -24,9 +24,10 @@ from grove_core.install.plan import (
     running_hooks,
 )
 from grove_core.model.memory import StorageLayout
+from grove_core.plugins.discovery import HOST_GROUP
 from grove_core.plugins.hosts import DEFAULT_HOST, HostSpec
 from grove_core.project import Project
-from grove_core.services.packages import cache_around, how_to_install
+from grove_core.services.packages import cache_around, how_to_install, install_command_for
 from grove_core.storage.paths import place_in
 
 if TYPE_CHECKING:
@@ -104,8 +105,10 @@ def command(  # noqa: PLR0913 - one for each option
         raise StorageError(f"{home} is grove's own directory; run init inside a project")
     diff = diff or dry_run
     known = [one.name for one in project.plugins.hosts()]
+    if hosts and not known:
+        raise GroveError(f"no client is installed: {install_command_for(HOST_GROUP)}")
     if unknown := [name for name in hosts if name not in known]:
-        raise click.UsageError(f"no client {unknown[0]}; there are {', '.join(known) or 'none'}")
+        raise click.UsageError(f"there is no client {unknown[0]}, but {', '.join(known)}")
     if uninstall:
         return _uninstall(project, hosts, shared=shared, dry_run=dry_run, diff=diff, asks=asks)
     options = InitOptions(

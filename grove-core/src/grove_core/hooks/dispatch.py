@@ -226,13 +226,13 @@ def _set_deadlines(project: Project, limit: TimeLimit, end: float, work_started:
 
 
 def _unknown(name: str, payload: Mapping[str, Any], project: Project) -> HookAnswer:
-    # A client has many more events; only a name that it does not use itself is a mistake.
     event = payload.get("hook_event_name")
-    if isinstance(event, str) and name.replace("-", "") == event.lower():
-        return SILENCE
-    mistake = f"there is no hook event and no client {name}; see grove hook --help"
     if name in _CLOCK_SECONDS:
         mistake = f"no adapter for {DEFAULT_HOST} is installed; see grove doctor"
+    elif isinstance(event, str) and name.replace("-", "") == event.lower():
+        return SILENCE  # a client has many more events; only a name that is none is a mistake
+    else:
+        mistake = f"there is no hook event and no client {name}; see grove hook --help"
     project.diagnostics.log("error", mistake, hook=name)
     text = f"grove: {mistake}\n"
     return _failed(text) if name == HookEvent.SESSION_START.value else HookAnswer(stderr=text)
