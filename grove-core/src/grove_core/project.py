@@ -262,11 +262,17 @@ class Project:
 
     @property
     def client_session(self) -> str:
-        """The session whose agent runs this process, as the client's variables say; else empty."""
+        """The session whose agent runs this process, as the client's variables say; else empty.
+
+        Where one client's agent has started another client, that is the one that was busy last.
+        """
         hosts = self.plugins.hosts()
         names = [name for one in hosts for name in one.value.abilities.session_variables]
-        found = (self.environment.get(name) for name in (*names, OWN_VARIABLE))
-        return next(filter(None, found), "")
+        found = [*filter(None, map(self.environment.get, names))]
+        known = [*filter(None, map(self.session, found))] if len({*found}) > 1 else []
+        if known:
+            return max(known, key=lambda one: one.updated_at).id
+        return next(iter(found), "") or self.environment.get(OWN_VARIABLE, "")
 
     @property
     def is_run_by_agent(self) -> bool:
