@@ -319,6 +319,17 @@ def test_hooks_of_the_shell_are_narrowed_to_what_closes_tickets_here(
         assert [one["matcher"] for one in others][-1:] == [FILES] or event != "PostToolUse"
 
 
+def test_without_the_clients_adapter_it_is_said_what_blocks_it(world):
+    only = {"GROVE_PLUGINS": "markdown,bd"}
+    _, complaint = run(world, "--hooks", code=1, **only)
+    assert complaint.startswith("grove: no client: claude-code, ")
+    assert "blocked: GROVE_PLUGINS does not name it" in complaint
+    payload = {"session_id": "session-1", "cwd": str(world.project)}
+    done = world.grove("hook", "session-start", stdin=json.dumps(payload), **only)
+    assert (done.code, done.stdout) == (3, "")
+    assert done.stderr == "grove: no adapter for claude-code can be used; see grove doctor\n"
+
+
 def test_options_that_do_not_go_together_are_usage_errors(world):
     for words in (
         ("--hooks", "emacs"),

@@ -27,7 +27,13 @@ from grove_core.model.memory import StorageLayout
 from grove_core.plugins.discovery import HOST_GROUP
 from grove_core.plugins.hosts import DEFAULT_HOST, HostSpec
 from grove_core.project import Project
-from grove_core.services.packages import cache_around, how_to_install, install_command_for
+from grove_core.services.packages import (
+    blocked_plugins,
+    cache_around,
+    describe_blocked,
+    how_to_install,
+    install_command_for,
+)
 from grove_core.storage.paths import place_in
 
 if TYPE_CHECKING:
@@ -106,7 +112,8 @@ def command(  # noqa: PLR0913 - one for each option
     diff = diff or dry_run
     known = [one.name for one in project.plugins.hosts()]
     if hosts and not known:
-        raise GroveError(f"no client is installed: {install_command_for(HOST_GROUP)}")
+        blocked = describe_blocked(blocked_plugins(project, HOST_GROUP))
+        raise GroveError(f"no client: {blocked or install_command_for(HOST_GROUP)}")
     if unknown := [name for name in hosts if name not in known]:
         raise click.UsageError(f"there is no client {unknown[0]}, but {', '.join(known)}")
     if uninstall:

@@ -228,7 +228,7 @@ def _set_deadlines(project: Project, limit: TimeLimit, end: float, work_started:
 def _unknown(name: str, payload: Mapping[str, Any], project: Project) -> HookAnswer:
     event = payload.get("hook_event_name")
     if name in _CLOCK_SECONDS:
-        mistake = f"no adapter for {DEFAULT_HOST} is installed; see grove doctor"
+        mistake = f"no adapter for {DEFAULT_HOST} can be used; see grove doctor"
     elif isinstance(event, str) and name.replace("-", "") == event.lower():
         return SILENCE  # a client has many more events; only a name that is none is a mistake
     else:
