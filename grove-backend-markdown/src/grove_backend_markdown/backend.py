@@ -105,7 +105,7 @@ class MarkdownBackend:
         """Find learnings by the rules: tags, files, ticket, words."""
         from grove_core import rule_hits
 
-        return rule_hits(query, self._learnings(), filters)
+        return rule_hits(query, self._store.learnings(), filters)
 
     def ping(self) -> Health:
         """Look whether the files can be read and written."""
@@ -115,19 +115,19 @@ class MarkdownBackend:
 
     def get(self, learning_id: str) -> Learning | None:
         """Fetch one learning of any status."""
-        located = self._store.entries().get(learning_id)
+        located = self._store.find(learning_id)
         return located.entry.learning if located else None
 
     def iterate(self) -> Sequence[Learning]:
         """Go through all learnings of any status, oldest first."""
-        return sorted(self._learnings(), key=lambda learning: learning.timestamp)
+        return sorted(self._store.learnings(), key=lambda learning: learning.timestamp)
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning; every other byte of the file stays."""
         from grove_backend_markdown.status import change_status
         from grove_backend_markdown.store import read_whole
 
-        located = self._store.entries().get(learning_id)
+        located = self._store.find(learning_id)
         if located is not None:
             read_whole(located.path)  # one that is not is not written again
             edit_text(
@@ -150,9 +150,6 @@ class MarkdownBackend:
         from grove_backend_markdown.changes import changes_since
 
         return changes_since(self._store.contents(), mark)
-
-    def _learnings(self) -> list[Learning]:
-        return [located.entry.learning for located in self._store.entries().values()]
 
 
 def _entry_of(learning: Learning) -> str:

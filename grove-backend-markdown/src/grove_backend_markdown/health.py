@@ -18,8 +18,7 @@ def look_at(store: Store, inside: Path | None) -> Health:
     """Look whether learnings can be read from a store and written to it."""
     location = str(store.target)
     try:
-        count = len(store.entries())
-        problems = store.problems()
+        count, problems = store.look()
         if inside is not None:
             confined(store.target, inside)
         _refuse_unwritable(store)
@@ -41,8 +40,7 @@ def check_project(context: ProjectContext) -> Health:
     store = Store(context.root / PROJECT_FILE, context.root / PROJECT_FOLDER)
     location = str(store.path)
     try:
-        problems = store.problems()
-        count = len(store.entries())
+        count, problems = store.look()
     except StorageError as error:
         return Health(ok=False, detail=str(error), location=location)
     if problems:

@@ -1,4 +1,4 @@
-"""The files with learnings, read when they have changed and not before."""
+"""The files with learnings: all read one after the other, or one found in them."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from grove_backend_markdown.reader import Entry, Problem, Reading, read_entries
-from grove_core import StorageError, fingerprint_of, read_bytes
+from grove_core import Learning, StorageError, fingerprint_of, read_bytes
 
 _ENDING: Final = ".md"
 _NOTHING: Final = Reading((), ())
@@ -66,34 +66,34 @@ class Store:
         content = read_bytes(self.path, LARGEST_BYTES) or b""
         return len(content) == LARGEST_BYTES or content.count(b"\n### [") >= MOST_ENTRIES
 
-    def entries(self) -> dict[str, Located]:
-        """Read all entries by id; where an id stands twice, the first one."""
-        entries: dict[str, Located] = {}
-        for path, reading in self._readings():
+    def learnings(self) -> list[Learning]:
+        """Read all learnings; where an id stands twice, the first one."""
+        found: dict[str, Learning] = {}
+        for _, reading in self._readings():
             for entry in reading.entries:
-                entries.setdefault(entry.learning.id, Located(path, entry))
-        return entries
+                found.setdefault(entry.learning.id, entry.learning)
+        return list(found.values())
 
     def find(self, learning_id: str) -> Located | None:
-        """Find an entry, as ``entries`` has it, and parse no file that does not hold its id."""
+        """Find an entry, as ``learnings`` has it, and parse no file that does not hold its id."""
         for path in (self.path, *map(Path, self._files_in_folder())):
             entry = self._read(path, holding=learning_id).find(learning_id)
             if entry is not None:
                 return Located(path, entry)
         return None
 
-    def problems(self) -> list[LocatedProblem]:
-        """Name everything that cannot be read."""
-        problems = []
-        entries = self.entries()
+    def look(self) -> tuple[int, list[LocatedProblem]]:
+        """Count the learnings, and name everything that cannot be read."""
+        problems: list[LocatedProblem] = []
+        places: dict[str, Path] = {}
         for path, reading in self._readings():
             problems += [LocatedProblem(path, problem) for problem in reading.problems]
             for entry in reading.entries:
-                first = entries[entry.learning.id].path
+                first = places.setdefault(entry.learning.id, path)
                 if first != path:
                     message = f"{entry.learning.id} is in {first.name} already, which counts"
                     problems.append(LocatedProblem(path, Problem(entry.first_line, message)))
-        return problems
+        return len(places), problems
 
     def contents(self) -> Mapping[str, bytes]:
         """Read what all files hold by now."""
@@ -115,15 +115,16 @@ class Store:
 
     def _readings(self) -> Iterator[tuple[Path, Reading]]:
         entries = size = 0
-        for path in (self.path, *map(Path, self._files_in_folder())):
+        for path in (str(self.path), *self._files_in_folder()):
             if entries >= MOST_IN_ALL or size >= LARGEST_IN_ALL:
-                yield path, Reading((), (Problem(1, _TOO_MANY),))
+                yield Path(path), Reading((), (Problem(1, _TOO_MANY),))
                 break
-            reading = self._read(path)
-            yield path, reading
-            if reading.entries:
+            read = _read_bounded(path)
+            if read is not None:
+                reading = _parsed(*read)
+                yield Path(path), reading
                 entries += len(reading.entries)
-                size += min(path.stat().st_size, LARGEST_BYTES)
+                size += len(read[0])
 
     def _files_in_folder(self) -> list[str]:
         if self._folder is None:
@@ -146,13 +147,17 @@ class Store:
         read = _read_bounded(path)
         if read is None or holding.encode() not in read[0]:
             return _NOTHING
-        content, is_whole = read
-        reading = read_entries(content.decode("utf-8", "surrogateescape"))
-        if not is_whole:
-            problem = Problem(content.count(b"\n") + 1, _TOO_LARGE)
-            reading = reading._replace(problems=(*reading.problems, problem))
+        reading = _parsed(*read)
         self._cache[path] = fingerprint, reading
         return reading
+
+
+def _parsed(content: bytes, is_whole: bool) -> Reading:  # noqa: FBT001 - as it was read
+    reading = read_entries(content.decode("utf-8", "surrogateescape"))
+    if is_whole:
+        return reading
+    problem = Problem(content.count(b"\n") + 1, _TOO_LARGE)
+    return reading._replace(problems=(*reading.problems, problem))
 
 
 def read_whole(path: Path) -> str:
