@@ -174,12 +174,25 @@ def test_where_nothing_can_be_written_the_way_out_is_named(beads, agent, tmp_pat
     assert inbox(beads) == []
 
 
-def test_no_project_is_made_for_it(world):
+def test_where_there_is_no_project_none_stays(world):
     agent = world.agent()
     agent.starts()
-    done = sent(agent, "skip", "nothing was learned here")
-    assert (done.code, "--add-dir" in done.stderr) == (1, True)
+    assert sent(agent, "skip", "nothing was learned here").code == 0
+    assert inbox(world)
+    judge(world)
+    assert world.session()["gate"]["skip"]
     assert not (world.project / ".grove").exists()
+
+
+def test_what_an_ended_session_has_taught_may_come_from_the_next_one(beads, agent):
+    agent.ends()
+    later = beads.agent("session-2")
+    later.starts()
+    words = ("skip", "the work was thrown away", "--session-id", "session-1")
+    assert sent(later, *words).code == 0
+    beads.hook("Stop", {"session_id": "session-2", "cwd": str(beads.project)})
+    assert beads.session("session-1")["gate"]["skip"]
+    assert inbox(beads) == []
 
 
 def test_the_inbox_has_a_bound(beads, agent):
@@ -296,16 +309,16 @@ FOREIGN = {
     "too large": (lambda _, path: os.truncate(path, 2**23 + 1), "or it is too large"),
     "of before": (
         lambda _, path: os.utime(path, (1, 1)),
-        "no session that went on in this project when",
+        "no session of this project that had begun when",
     ),
     "no JSON": (lambda _, path: path.write_text("{"), "this is not JSON"),
     "no session": (
         change(session_id="session-9"),
-        "it names no session that went on in this project",
+        "it names no session of this project",
     ),
     "elsewhere": (
         change(session_id="elsewhere"),
-        "it names no session that went on in this project",
+        "it names no session of this project",
     ),
     "a path": (change(session_id="../x"), "is no session id"),
     "another type": (change(text=1), "must be text, not 1"),

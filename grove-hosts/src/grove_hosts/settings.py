@@ -44,6 +44,8 @@ def parse(content: str) -> dict[str, Any]:
         document = json.loads(content, parse_constant=_refuse) if content.strip() else {}
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
+        if content[error.pos : error.pos + 2] in ("//", "/*"):
+            raise CodecError(f"{where}: a comment, which would be lost: move it away") from error
         raise CodecError(f"{where}: {error.msg}") from error
     except (ValueError, RecursionError) as error:
         raise CodecError(str(error)) from error

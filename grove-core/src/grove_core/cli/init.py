@@ -55,7 +55,7 @@ _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
     is_flag=False,
     flag_value=DEFAULT_HOST,
     multiple=True,
-    metavar="CLIENT",
+    metavar="CLIENT,…",
     shell_complete=host_names,
     help=f"Add grove's hooks to a client's settings; {DEFAULT_HOST} unless one is named.",
 )
@@ -110,6 +110,7 @@ def command(  # noqa: PLR0913 - one for each option
     if project.root == home.parent and project.files.grove_directory == home:
         raise StorageError(f"{home} is grove's own directory; run init inside a project")
     diff = diff or dry_run
+    hosts = tuple(one for name in hosts for one in name.split(","))
     known = [one.name for one in project.plugins.hosts()]
     if hosts and not known:
         blocked = describe_blocked(blocked_plugins(project, HOST_GROUP))

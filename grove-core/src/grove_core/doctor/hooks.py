@@ -37,10 +37,11 @@ def registered(examination: Examination) -> Iterator[CheckResult]:
         name, init = host.named("hooks registered"), f"grove init --hooks {host.argument}".strip()
         if not found and last_ran is not None and examination.now - last_ran <= _RECENTLY:
             detail = f"they stand in no file; hooks last ran at {format_instant(last_ran)}"
-            fix = f"If the client is given no plugin (--plugin-dir): {init}"
+            fix = init if host.argument else f"If the client is given no plugin: {init}"
             yield warning(detail, fix, name=name)
         elif not found:
-            fix = f"{init} writes them into the client's settings; or load grove's plugin"
+            plugin = "" if host.argument else "; or load grove's plugin"
+            fix = f"{init} writes them into the client's settings{plugin}"
             say = broken if examination.files.initialised else warning
             yield say("the client's settings name no hook of grove's", fix, name=name)
         elif missing:

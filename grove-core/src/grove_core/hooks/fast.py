@@ -14,7 +14,7 @@ Answer a hook of the coding agent. Run by the agent, not by people.
 Events: session-start, user-prompt-submit, pre-tool-use, post-tool-use,
 post-tool-use-failure, task-completed, stop, subagent-stop, session-end.
 
-Clients whose payload names the event: see grove doctor --host.
+Clients are those of grove.hosts in grove plugins; their payload names the event.
 
 Exit codes: 0 go on, 2 the agent is stopped (the reason is on stderr),
 3 grove failed, and work goes on.

@@ -24,6 +24,8 @@ NO_REASON: Final = (
     f"say in {REASON_LENGTH_MIN} characters or more why there is nothing to keep, for example"
     ' "only a typo in the readme was fixed".'
 )
+_PLACEHOLDER: Final = "the reason"
+"""What stands for the reason in the command that an agent is shown."""
 _REASON_WORDS_MIN: Final = 2
 _REASON_LETTERS_MIN: Final = 5
 
@@ -67,7 +69,7 @@ class Submission:
 def is_reason(text: str) -> bool:
     """Return whether a text says why there is nothing to keep."""
     words = set(re.findall(r"[^\W\d_]{2,}", text.casefold()))
-    letters = set("".join(words))
+    letters = set("".join(words) if text.strip(" .\"'").casefold() != _PLACEHOLDER else "")
     enough = len(words) >= _REASON_WORDS_MIN or not text.isascii()
     return len(text) >= REASON_LENGTH_MIN and enough and len(letters) >= _REASON_LETTERS_MIN
 

@@ -9,6 +9,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -25,7 +26,6 @@ from grove_core.model.session import Session
 from grove_core.model.value import Value, frozen
 from grove_core.project import Project
 from grove_core.services.result import Result
-from grove_core.services.sessions import IDLE_LIMIT
 from grove_core.storage import files
 
 MOST_WAITING: Final = 50
@@ -73,7 +73,7 @@ def hand_in(project: Project, session: Session, command: str, **given: Any) -> R
         raise ReflectionError(f"{folder} is full: stop, so that a hook takes in what waits there")
     try:
         files.confined(folder, project.root)
-        folder.mkdir(exist_ok=True)  # where there is no `.grove`, none is made
+        folder.mkdir(parents=True, exist_ok=True)  # as a learning that is stored makes it
         if not (folder / ".gitignore").exists():
             files.replace(folder / ".gitignore", b"*\n")
         files.replace(path, json.dumps(one, default=plain).encode())
@@ -106,8 +106,18 @@ def take_in(project: Project, do: Do) -> None:
                 project.diagnostics.log("warning", f"{INBOX}/{name} stays there: {stays[name]}")
             os.ftruncate(descriptor, 0)
             os.write(descriptor, os.fsencode("\n".join(stays)))
+            if not stays:
+                _clear_away(project.root / INBOX)
     except Exception as error:  # noqa: BLE001 - whatever it is, the hook goes on
         project.diagnostics.crash(error, hook="inbox")
+
+
+def _clear_away(folder: Path) -> None:
+    """Leave no empty inbox behind, and no project where it has made one."""
+    with suppress(OSError):
+        (folder / ".gitignore").unlink(missing_ok=True)
+        folder.rmdir()
+        folder.parent.rmdir()
 
 
 def _take_in(project: Project, do: Do) -> Iterator[tuple[str, str]]:
@@ -131,18 +141,19 @@ def _take_in(project: Project, do: Do) -> Iterator[tuple[str, str]]:
 
 
 def _read(project: Project, path: Path, *, is_committed: bool) -> tuple[Session, HandedIn]:
-    """Read what a session of this project has handed in while it went on."""
+    """Read what has been handed in for a session of this project since it began."""
     status = path.lstat()
     is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and not is_committed
     if not is_own or status.st_size > _MOST_BYTES:
         raise StorageError("no session has written it here, or it is too large")
     one = from_json(HandedIn, files.read_bytes(path) or b"")
     session = project.session(one.session_id)
-    if session is not None and session.project_root == str(project.root):
-        end = session.ended_at or session.updated_at + IDLE_LIMIT
-        if session.created_at <= datetime.fromtimestamp(int(status.st_mtime), UTC) <= end:
-            return session, one
-    raise StorageError("it names no session that went on in this project when it was written")
+    written = datetime.fromtimestamp(int(status.st_mtime) + 1, UTC)
+    is_here = session is not None and session.project_root == str(project.root)
+    # A later session may know what one has taught that has ended.
+    if session is not None and is_here and session.created_at <= written:
+        return session, one
+    raise StorageError("it names no session of this project that had begun when it was written")
 
 
 def _do_once(own: Project, session: Session, one: HandedIn, do: Do) -> None:

@@ -440,7 +440,7 @@ class _Work:
             document |= left.document or {}
             lines += left.lines
         if told.exit_code:
-            document["error"] = "As it stands it is refused: change it and send it again."
+            document["error"] = "What is refused above does not count: change it and send it again."
             lines.append(document["error"])
         return evolve(told, document=document, lines=lines)
 
