@@ -8,8 +8,8 @@ ENDS_FOLDER = "ends"
 INBOX = os.path.join(".grove", "inbox")
 """In a project: what an agent in a sandbox has handed in, one file each."""
 
-# Of this session's shell calls, and no setting.
-_NO_SETTING = "GROVE_SESSION_ID"
+# Of this session's shell calls, and of one of two sets of hooks; no settings.
+_NO_SETTINGS = ("GROVE_SESSION_ID", "GROVE_HOOKS")
 
 
 def ended_sessions(home: str) -> list[str]:
@@ -41,7 +41,7 @@ def fingerprint(root: str, home: str, ticket_marker: str) -> str:
     settings = sorted(
         f"{name}={value}"
         for name, value in os.environ.items()
-        if name.startswith("GROVE_") and name != _NO_SETTING
+        if name.startswith("GROVE_") and name not in _NO_SETTINGS
     )
     parts.append(f"{zlib.crc32(os.fsencode(chr(0).join(settings))):08x}")
     is_there = bool(ticket_marker) and os.path.lexists(os.path.join(root, ticket_marker))
