@@ -136,15 +136,16 @@ def edited_files(transcript_path: str, offset: int) -> Iterator[str]:
 def _setup(context: HostContext) -> HostSetup:
     """Register hooks in a file of grove's own."""
     file = _folder(context, shared=context.shared) / "grove.json"
-    note = f"Copilot CLI reads {file} in every project."
+    notes: tuple[str, ...] = ()
     if context.shared:
         note = (
             f"Commit {file}. Copilot CLI runs a project's hooks only in a folder that it was told"
             " to trust: answer Yes when it asks, or start it with --trust-folder; with -p it"
             " leaves them out without a word. Everybody needs grove on PATH."
         )
+        notes = (note,)
     hooks = (settings.hooks_file(file, NAME, _groups(context)),) if context.hooks else ()
-    return HostSetup(files=(*hooks, *shared_skill(context)), notes=(note,) if hooks else ())
+    return HostSetup(files=(*hooks, *shared_skill(context)), notes=notes if hooks else ())
 
 
 def _groups(context: HostContext) -> settings.Groups:

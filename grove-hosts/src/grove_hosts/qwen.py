@@ -79,10 +79,8 @@ def _setup(context: HostContext) -> HostSetup:
     # Exit code 2 holds the prompt or the call back, whatever has gone wrong.
     command += " || true"
     hooks = settings.hooks_file(file, NAME, settings.command_groups(command, _matchers(context)))
-    note = f"Qwen Code reads {file} in every project."
-    if context.shared:
-        note = f"Commit {file}; everybody needs grove on PATH."
-    return HostSetup(files=(hooks,), notes=(note,)) if context.hooks else HostSetup(files=())
+    notes = (f"Commit {file}; everybody needs grove on PATH.",) if context.shared else ()
+    return HostSetup(files=(hooks,), notes=notes) if context.hooks else HostSetup(files=())
 
 
 def _matchers(context: HostContext) -> Mapping[str, str]:

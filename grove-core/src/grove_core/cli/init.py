@@ -173,12 +173,12 @@ def _install(
         console.print(f"project {project.root}")
         _print_changes(console, plan.own, project.root, dry_run=dry_run, diff=False)
         _print_changes(console, plan.changes, project.root, dry_run=dry_run, diff=diff)
-        was = f" (was {previous})" if program and previous not in (None, program) else ""
-        console.print(f"hooks run {program or previous or 'the grove that PATH holds'}{was}")
+        if DEFAULT_HOST in (options.hosts or (DEFAULT_HOST,)):
+            was = f" (was {previous})" if {program, previous} - {None, program} else ""
+            console.print(f"hooks run {program or previous or 'the grove that PATH holds'}{was}")
         one = "one file holds all" if project.layout is StorageLayout.SINGLE else "each has a file"
         console.print(f"learnings: {one} (storage.layout)")
-        for note in dict.fromkeys(plan.notes):
-            console.print(f"note: {note}")
+        _print_notes(console, plan.notes)
         console.print(f"\nNext: commit .grove, and {_next_step(project, options)}.")
 
     return Result(
@@ -222,8 +222,7 @@ def _uninstall(
 
     def human(console: "Console") -> None:
         _print_changes(console, changes, project.root, dry_run=dry_run, diff=diff)
-        for note in removal.notes:
-            console.print(f"note: {note}")
+        _print_notes(console, removal.notes)
         if not changes:
             console.print("There is nothing to take back in the client's settings and rules.")
         if kept:
@@ -263,6 +262,11 @@ def _declining() -> Iterator[None]:
 
 def _documents(changes: Sequence[FileChange], root: Path) -> list[dict[str, Any]]:
     return [{"path": one.path, "action": one.action, "diff": one.diff(root)} for one in changes]
+
+
+def _print_notes(console: "Console", notes: Sequence[str]) -> None:
+    for note in dict.fromkeys(notes):
+        console.print(f"note: {note}")
 
 
 def _print_changes(

@@ -47,10 +47,6 @@ def _sessions(project: "Project") -> Iterable[tuple[str, str]]:
     return [(one.id, f"gate {one.gate.status.value}") for one in sessions_here(project)]
 
 
-def _hosts(project: "Project") -> Iterable[tuple[str, str]]:
-    return [(one.name, one.value.title) for one in project.plugins.hosts()]
-
-
 def _settings(project: "Project") -> Iterable[tuple[str, str]]:
     from grove_core.services.settings import effective_settings
 
@@ -65,7 +61,9 @@ def _learnings(*statuses: str) -> "_Complete":
     return _completing(collect)
 
 
-host_names = _completing(_hosts)
+host_names = _completing(
+    lambda project: [(one.name, one.value.title) for one in project.plugins.hosts()]
+)
 session_ids = _completing(_sessions)
 config_keys = _completing(_settings)
 learning_ids = _learnings("active", "archived", "superseded")

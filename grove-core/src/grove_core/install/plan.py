@@ -281,6 +281,7 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str, host: HostSpec) 
         name = place_in(root, hooks[0].path)
         plan.notes.append(_RESTART if changes else f"{name} holds the hooks already")
     plan.notes += setup.notes if changes or not hooks else ()
+    plan.notes += _notes_on(plan.project, host, options, changes) if program else ()
     inside = [one.name(root) for one in changes if one.path.is_relative_to(root)]
     names = [] if options.shared or not program else inside
     private = [name for name in names if not clone.is_left_out(root, name)]
@@ -288,6 +289,23 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str, host: HostSpec) 
     plan.notes += [
         f"{name} is yours alone: git leaves it out here (.git/info/exclude)" for name in private
     ]
+
+
+def _notes_on(
+    project: Project, host: HostSpec, options: InitOptions, changes: Sequence[FileChange]
+) -> Iterator[str]:
+    """Say what is not plain from the files that are written for a client."""
+    if host.name != DEFAULT_HOST and (options.server or options.allow or options.status_line):
+        ours = "--server, --allow-grove and --statusline"
+        yield f"{ours} are for {DEFAULT_HOST} and change nothing in {host.title}"
+    for one in changes:
+        if not one.path.is_relative_to(project.root):
+            yield f"{one.path} has {host.title} run grove in all your projects"
+    program, path = find_program() or "", project.environment.get("PATH", "")
+    written = [one.after or "" for one in changes]
+    is_bare = any("grove hook" in one and program not in one for one in written)
+    if is_bare and not shutil.which("grove", path=path):
+        yield f"hooks run the grove on PATH, and there is none: add {Path(program).parent}"
 
 
 def running_hooks(

@@ -106,18 +106,15 @@ def take_in(project: Project, do: Do) -> None:
                 project.diagnostics.log("warning", f"{INBOX}/{name} stays there: {stays[name]}")
             os.ftruncate(descriptor, 0)
             os.write(descriptor, os.fsencode("\n".join(stays)))
-            if not stays:
-                _clear_away(project.root / INBOX)
+            # An empty inbox goes, and what has become a project by it alone is none again.
+            folder = project.root / INBOX
+            with suppress(OSError):
+                if not stays:
+                    (folder / ".gitignore").unlink(missing_ok=True)
+                folder.rmdir()
+                folder.parent.rmdir()
     except Exception as error:  # noqa: BLE001 - whatever it is, the hook goes on
         project.diagnostics.crash(error, hook="inbox")
-
-
-def _clear_away(folder: Path) -> None:
-    """Leave no empty inbox behind, and no project where it has made one."""
-    with suppress(OSError):
-        (folder / ".gitignore").unlink(missing_ok=True)
-        folder.rmdir()
-        folder.parent.rmdir()
 
 
 def _take_in(project: Project, do: Do) -> Iterator[tuple[str, str]]:
