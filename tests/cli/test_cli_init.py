@@ -158,6 +158,19 @@ def test_a_persons_hooks_for_all_projects_and_the_teams_are_both_written(world):
         assert [one for one in (own, team) if one.exists()] == []
 
 
+@pytest.mark.parametrize("host", ["copilot", "gemini", "qwen"])
+def test_what_one_project_needs_stays_where_another_sets_up_the_same_file(world, host):
+    inner = world.project / "inner"
+    subprocess.run(["git", "init", "-q", inner], check=True)
+    world.lent += [inner, world.home]
+    world.initialise('[gates.review]\ntools = ["NotebookEdit"]\n')
+    run(world, "--hooks", host)
+    before = listing(world.home, apart_from=[world.grove_home])
+    assert any(b"otebook" in one for one in before.values() if isinstance(one, bytes))
+    run(world, "--hooks", host, cwd=inner)
+    assert listing(world.home, apart_from=[world.grove_home]) == before
+
+
 @pytest.mark.parametrize("text", ["{}\n", " \n", '{"hooks": {}}', '{"hooks": {"Stop": []}}\r\n'])
 def test_a_file_without_entries_is_as_before_after_an_uninstall(world, local, text):
     local.parent.mkdir()

@@ -99,10 +99,22 @@ def command_groups(command: str, matchers: Mapping[str, str]) -> dict[str, Seque
 def put(content: str, host: str, groups: Groups) -> str:
     """Put a host's hooks into settings, behind all others; those of an older grove are replaced."""
     before, document = parse(content), parse(content)
-    events = document.setdefault("hooks", {})
+    events, own = document.setdefault("hooks", {}), partial(own_words, host=host)
     for event in {**events, **groups}:
-        put_event(events, event, partial(own_words, host=host), groups.get(event, ()))
+        wanted = groups.get(event, ())
+        put_event(events, event, own, [_widened(one, events.get(event, ()), own) for one in wanted])
     return written_like(content, before, document)
+
+
+def _widened(wanted: Group, found: Sequence[object], own: Own) -> Group:
+    """Keep tools that hooks were registered for in another project: a file may serve several."""
+    if "matcher" not in wanted:
+        return wanted
+    known = [one for one in map(as_table, found) if any(own(hook) for hook in hooks_of(one))]
+    matchers = [wanted["matcher"], *filter(None, (as_text(one.get("matcher")) for one in known))]
+    plain = [one.removeprefix("^(").removesuffix(")$") for one in matchers]
+    names = "|".join(dict.fromkeys(name for one in plain for name in one.split("|")))
+    return {**wanted, "matcher": names if plain[0] == matchers[0] else f"^({names})$"}
 
 
 def take(content: str, host: str) -> str:
