@@ -350,13 +350,14 @@ def test_core_alone_is_told_what_it_lacks_and_that_mends_it(way, wheels):
     """The mistake that people make first."""
     project = way.machine.project
     way.install(wheels, CORE)
-    assert project.grove("init", "--hooks").code == 0
+    assert project.grove("init").code == 0
     told = ["memory backends", "primary backend", "ticket systems"]
-    for lacking in (told, ["ticket systems"], []):
+    for lacking in (["clients", *told], told, ["ticket systems"], []):
         broken = {one["name"]: one for one in doctor(project) if one["status"] == "broken"}
         assert sorted(broken) == lacking
         if lacking:
             way.does(broken[lacking[0]]["fix"], wheels)
+            assert project.grove("init", "--hooks").code == 0
     # Somebody's backend, as far as an installer can tell.
     way.does(ADD[way.name].replace(SOMEBODY, "grove-backend-postgres"), wheels)
     assert {"mcp", "postgres"} <= {name for name, _ in active(project)}

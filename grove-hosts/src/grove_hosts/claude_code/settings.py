@@ -238,7 +238,7 @@ def setup(context: HostContext) -> HostSetup:
             rule=ALLOW_RULE if context.allow else None,
             status_line=program if line and not other else None,
         )
-        wanted.append(_settings(settings_file(root, shared=context.shared), put))
+        wanted.insert(0, _settings(settings_file(root, shared=context.shared), put))
         notes += [] if context.allow else [_ADVICE]
     if context.rules:
         rules, text = rules_file(root), context.protocol
@@ -254,7 +254,7 @@ def setup(context: HostContext) -> HostSetup:
                 is_whole=True,
             )
         )
-    return HostSetup(files=tuple(wanted[::-1]), notes=tuple(notes))
+    return HostSetup(files=tuple(wanted), notes=tuple(notes))
 
 
 def shell_words(context: HostContext) -> list[str]:
