@@ -25,7 +25,8 @@ FOCUSED = "document.activeElement.id || document.activeElement.parentElement.id"
 
 def write(folder, statistics, learnings, title="orders & <b>returns</b>"):
     path = folder / "page.html"
-    path.write_text(html_page(statistics, insights_of(statistics), learnings, title))
+    known = [one.learning for one in learnings]
+    html_page(statistics, insights_of(statistics), known, learnings, title).dump(str(path), "utf-8")
     return path
 
 

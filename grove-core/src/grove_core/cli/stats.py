@@ -136,21 +136,22 @@ def title_of(project: Project) -> str:
 def _write_page(project: Project, target: Path, since: datetime | None = None) -> Result:
     from grove_core.report.page import html_page, is_page, readable_learnings
 
-    statistics, learnings = project.statistics(since), readable_learnings(project)
+    statistics = project.statistics(since)
     insights = insights_of(statistics)
-    page = html_page(statistics, insights, learnings, title_of(project)).encode()
+    learnings, readable = readable_learnings(project)
+    page = html_page(statistics, insights, learnings, readable, title_of(project))
     if str(target) == "-":
         context = click.get_current_context()
         if context is not None and context.params["as_json"]:
             raise click.UsageError("- and --json both print; choose one", context)
         sys.stdout.flush()
-        sys.stdout.buffer.write(page)
+        page.dump(sys.stdout.buffer, encoding="utf-8")
         return Result.printed([])
     path = target.resolve()
     try:
         if path.exists() and not is_page(path.read_bytes()[:_LOOKED_AT]):
             raise GroveError(f"{target} is there and no page of grove's; name another file")
-        path.write_bytes(page)
+        page.dump(str(path), encoding="utf-8")
     except OSError as error:
         raise GroveError(f"cannot write {target}: {error.strerror or error}") from error
     count = len(learnings)

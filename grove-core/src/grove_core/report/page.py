@@ -3,13 +3,15 @@
 import base64
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Final, NamedTuple
 
 from jinja2 import Environment, StrictUndefined
+from jinja2.environment import TemplateStream
 from markupsafe import Markup
 
+from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import (
     Archived,
     Corrected,
@@ -26,9 +28,11 @@ from grove_core.report.sections import sections
 from grove_core.report.text import period_of, summary_of
 from grove_core.services.decay import examine, find_events
 from grove_core.services.learnings import detail_of, facts_of
+from grove_core.storage.cache import portions
 
 _GENERATOR: Final = b'<meta name="generator" content="grove'
 _MOST_EVENTS: Final = 10
+_PIECES_AT_ONCE: Final = 1000
 _HAPPENED: Final = (Archived, Restored, Imported, Corrected, Referenced, Rated)
 _VERBS: Final = {"referenced": "used"}
 
@@ -42,41 +46,52 @@ class ReadableLearning(NamedTuple):
     history: Sequence[str] = ()
 
 
-def readable_learnings(project: Project) -> list[ReadableLearning]:
+def readable_learnings(project: Project) -> tuple[list[Learning], Iterator[ReadableLearning]]:
     """Collect every learning that can be listed, active ones first, then the newest."""
-    usage = project.usage()
+    active = LearningStatus.ACTIVE
+    found = sorted(
+        project.library.iterate(),
+        key=lambda one: (one.hit.learning.status is active, one.hit.learning.timestamp),
+        reverse=True,
+    )
+    return [one.hit.learning for one in found], _readable(project, found)
+
+
+def _readable(project: Project, found: Sequence[FoundLearning]) -> Iterator[ReadableLearning]:
     events = defaultdict[str, list[StatsEvent]](list)
     for logged in find_events(project, _HAPPENED):
         events[getattr(logged.event, "learning_id", "")].append(logged.event)
-    made = []
-    for one in examine(project, project.library.iterate(), usage):
-        stats = usage.get(one.learning.id)
-        shown, used = (stats.surfaced, stats.referenced) if stats else (0, 0)
-        use = f"used {used:,}{f' of {shown:,}' if shown else ''}" if shown or used else ""
-        facts = [
-            *(
-                (name, said if isinstance(said, str) else said.text)
-                for name, said in facts_of(one.found, stats)
-            ),
-            ("Decay", one.assessment.explanation),
-        ]
-        history = [
-            f"{event.ts:%Y-%m-%d} {_VERBS.get(event.event, event.event)} {detail_of(event)}"
-            for event in events[one.learning.id][-_MOST_EVENTS:]
-        ]
-        made.append(ReadableLearning(one.learning, use, facts, history))
-    active = LearningStatus.ACTIVE
-    made.sort(key=lambda one: (one.learning.status is active, one.learning.timestamp), reverse=True)
-    return made
+    for some in portions(found):
+        usage = project.usage([one.hit.learning.id for one in some])
+        for one in examine(project, some, usage):
+            stats = usage.get(one.learning.id)
+            shown, used = (stats.surfaced, stats.referenced) if stats else (0, 0)
+            use = f"used {used:,}{f' of {shown:,}' if shown else ''}" if shown or used else ""
+            facts = [
+                *(
+                    (name, said if isinstance(said, str) else said.text)
+                    for name, said in facts_of(one.found, stats)
+                ),
+                ("Decay", one.assessment.explanation),
+            ]
+            history = [
+                f"{event.ts:%Y-%m-%d} {_VERBS.get(event.event, event.event)} {detail_of(event)}"
+                for event in events.get(one.learning.id, ())[-_MOST_EVENTS:]
+            ]
+            yield ReadableLearning(one.learning, use, facts, history)
 
 
 def html_page(
     statistics: Statistics,
     insights: Sequence[Insight],
-    learnings: Sequence[ReadableLearning],
+    learnings: Sequence[Learning],
+    readable: Iterable[ReadableLearning],
     title: str,
-) -> str:
-    """Write the page: one file that loads nothing, whose style and script alone are allowed."""
+) -> TemplateStream:
+    """Write the page: one file that loads nothing, whose style and script alone are allowed.
+
+    It comes in pieces: all of them together may take much memory.
+    """
     style, script, template = (
         files(__package__).joinpath(name).read_text(encoding="utf-8")
         for name in ("page.css", "page.js", "page.html.jinja")
@@ -85,22 +100,24 @@ def html_page(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"prose": _prose, "line": summary_of, "kind": _kind_of}
-    of = [one.learning for one in learnings]
-    return environment.from_string(template).render(
+    page = environment.from_string(template).stream(
         title=title,
         period=period_of(statistics),
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         style_hash=_hash(style),
         script_hash=_hash(script),
-        learnings=learnings,
-        categories=_counted(one.category.value for one in of),
-        statuses=_counted(one.status.value for one in of),
-        tags=_counted(tag for one in of for tag in one.tags),
-        paths=_counted(path for one in of for path in one.context_files),
-        ids={one.id for one in of},
+        count=len(learnings),
+        learnings=readable,
+        categories=_counted(one.category.value for one in learnings),
+        statuses=_counted(one.status.value for one in learnings),
+        tags=_counted(tag for one in learnings for tag in one.tags),
+        paths=_counted(path for one in learnings for path in one.context_files),
+        ids={one.id for one in learnings},
         sections=sections(statistics, insights),
     )
+    page.enable_buffering(_PIECES_AT_ONCE)
+    return page
 
 
 def is_page(start: bytes) -> bool:
