@@ -215,11 +215,13 @@ def _read(
         if changes is None:
             return False
         personal = opened.area is Area.PERSONAL
+        learnings, mark, whole = list(changes.learnings), changes.mark, changes.whole
+        del changes  # of many, what is in the index's form by now need not be kept in both
         entries = (
-            entry_of(learning, backend=storable(opened.backend.name), personal=personal)
-            for learning in changes.learnings
+            entry_of(learnings.pop(), backend=storable(opened.backend.name), personal=personal)
+            for _ in range(len(learnings))
         )
-        if index.put(source, entries, changes.mark, whole=changes.whole, since=since, until=until):
+        if index.put(source, entries, mark, whole=whole, since=since, until=until):
             return True
     return False
 

@@ -83,7 +83,7 @@ def export_command(
             "format": form,
             "count": len(learnings),
             "output": None if output is None else output.absolute(),
-            "learnings": [learning_to_dict(one) for one in learnings if output is None],
+            "learnings": (learning_to_dict(one) for one in learnings if output is None),
         },
         lines=[] if output is None else [written],
         # As it is: a console would put blanks in the place of tabs.

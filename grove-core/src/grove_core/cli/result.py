@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
@@ -40,11 +41,14 @@ def print_result(result: Result, *, as_json: bool, quiet: bool) -> None:
         from rich.text import Text
 
         console = plain_console()
-        with console.capture() as printed:
+        # A terminal may want a pager; into a pipe each line goes at once, for there may be many.
+        printed = console.capture() if console.is_terminal else None
+        with printed or nullcontext():
             for line in result.lines if sys.stdout.isatty() else result.texts:
                 console.print(Text.assemble(*(line if isinstance(line, list) else [line])))
             result.human(console)
-        _show(printed.get(), console)
+        if printed is not None:
+            _show(printed.get(), console)
     sys.stdout.flush()
 
 

@@ -152,12 +152,15 @@ class LearningIndex(CachedPart):
 
     def entries(self) -> list[Entry]:
         """List all learnings of any status, each once."""
-        rows = self._rows(f"{_SELECT} ORDER BY {_COUNTING_LAST}, created")
-        return list({one.id: one for one in map(_entry, rows)}.values())
+        return list({one.id: one for one in self._entries()}.values())
 
-    def catalogue(self) -> list[tuple[Any, ...]]:
-        """List all learnings as numbers need them."""
-        return [_catalogued(one) for one in self.entries()]
+    def _entries(self) -> Iterator[Entry]:
+        everything = f"{_SELECT} ORDER BY {_COUNTING_LAST}, created"
+        return map(_entry, self.ask(lambda connection: connection.execute(everything)))
+
+    def catalogue(self) -> Iterator[tuple[Any, ...]]:
+        """List all learnings as numbers need them; of several with one id the last counts."""
+        return map(_catalogued, self._entries())
 
     def newest(self, most: int = MOST_NEWEST, *, personal: bool = True) -> list[Entry]:
         """List the newest learnings that may be shown."""

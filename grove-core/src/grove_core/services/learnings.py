@@ -274,13 +274,13 @@ def list_learnings(
         document={
             "count": len(shown),
             "total": len(examined),
-            "learnings": [
+            "learnings": (  # which takes much of many, and most often nobody wants
                 {
                     **learning_document(one.found, usage[one.learning.id]),
                     "decay": decay_document(one.assessment),
                 }
                 for one in shown
-            ],
+            ),
         },
         lines=lines,
         ids=[one.learning.id for one in shown],

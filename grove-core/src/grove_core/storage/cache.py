@@ -22,7 +22,7 @@ SECONDS_IN_HOOK: Final = 0.3
 
 _SECONDS: Final = 3.0
 # Of the file in memory; the session's server keeps it between hooks.
-_KILOBYTES: Final = 65_536
+_KILOBYTES: Final = 32_768
 _KILOBYTES_IN_HOOK: Final = 8_192
 _SCHEMA: Final = Path(__file__).with_name("cache.sql")
 _PRIMARY_CODE: Final = 0xFF  # of an error; the rest of its bits go into detail

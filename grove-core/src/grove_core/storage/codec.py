@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import partial
 from pathlib import PurePath
+from types import GeneratorType
 from typing import Any, Final, TypeVar
 
 from cattrs import Converter, transform_error
@@ -38,6 +39,7 @@ def _made() -> Converter:
     made = Converter(unstruct_collection_overrides={AbstractSet: _sorted})
     made.register_unstructure_hook(datetime, format_instant)
     made.register_unstructure_hook(PurePath, str)
+    made.register_unstructure_hook(GeneratorType, lambda given: [*map(made.unstructure, given)])
     made.register_unstructure_hook_func(lambda kind: kind is object, made.unstructure)
     for kind, read in PLAIN_READERS.items():
         made.register_structure_hook(kind, partial(_strictly, read))
