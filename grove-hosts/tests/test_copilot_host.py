@@ -33,7 +33,7 @@ def calls(name, event=None):
 
 def test_a_session_is_read():
     start, prompt = (calls("resume-2-by-id", one)[0] for one in HOST.events[:2])
-    assert (start.event, start.source) == (HookEvent.SESSION_START, StartSource.RESUME)
+    assert (start.event, start.source) == (HookEvent.SESSION_START, StartSource.COMPACT)
     assert (prompt.prompt, prompt.cwd) == ("Two.", "/home/dev/project")
     assert prompt.session_id == start.session_id
     stops = calls("stop-json", "Stop")

@@ -20,6 +20,7 @@ from grove_core import (
     HostSetup,
     HostSpec,
     Registration,
+    StartSource,
     Status,
     ToolCall,
     ToolResult,
@@ -61,6 +62,8 @@ def parse(
     return hook_input(
         event,
         payload,
+        # What was told at the start is no part of a session that is resumed.
+        source=StartSource.COMPACT if text(payload, "source") == "resume" else StartSource.STARTUP,
         # A subagent's calls bear its own id.
         session_id=session_id_of(payload, "parent_agent_id", "session_id"),
         tool=_tool_call(payload),

@@ -36,7 +36,9 @@ def test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back(shop):
     assert second.requests[0].new.count(SUMMARY) == 1
     again = shop.play("Hello.", prompt="Go on.", resume=second.session)
     assert again.session == second.session
-    assert again.requests[0].read.count(SUMMARY) == 1
+    # To Copilot CLI prompt and start may be told in either order; only the prompt's stays with it.
+    most = 2 if shop.stage.spec.name == "copilot" else 1
+    assert 1 <= again.requests[0].read.count(SUMMARY) <= most
 
 
 @everywhere
