@@ -349,3 +349,9 @@ def test_a_project_has_to_be_trusted_besides(here):
     trusted = f"projects.{json.dumps(str(here.root))}"
     trust(here, "project", **{trusted: 'trust_level = "trusted"'})
     assert [status for status, _ in found(here)] == [Status.OK]
+
+
+def test_a_long_text_is_cut_at_its_end_by_bytes():
+    given = CODEX.answer(read("UserPromptSubmit"), HookReply(context="\u54c1" * 9_000))
+    text = json.loads(given.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert text == "\u54c1" * 3_000

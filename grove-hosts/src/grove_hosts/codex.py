@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core import (
+    CONTEXT_LIMIT,
     CheckResult,
     HookAnswer,
     HookEvent,
@@ -132,7 +133,9 @@ def answer(call: HookInput, reply: HookReply) -> HookAnswer:
     elif reply.deny and call.event is HookEvent.PRE_TOOL_USE:
         output = {"permissionDecision": "deny", "permissionDecisionReason": reply.deny}
     elif reply.context:
-        output = {"additionalContext": reply.context}
+        # The client takes what is longer to pieces in the middle, and counts bytes.
+        text = reply.context.encode()[:CONTEXT_LIMIT].decode("utf-8", "ignore")
+        output = {"additionalContext": text}
     if output:
         document["hookSpecificOutput"] = {"hookEventName": _NAMES[call.event], **output}
     return HookAnswer(stdout=json.dumps(document) + "\n" if document else "")
