@@ -24,6 +24,7 @@ from grove_core import (
 )
 from grove_hosts.payloads import (
     EVENTS,
+    NAMES,
     SET_VARIABLE,
     directory,
     get,
@@ -43,7 +44,6 @@ REGISTERED: Final = tuple(
 """The others it does not have, and would never call trusted."""
 
 _EXIT_CODE: Final = re.compile(r"Exit code: (-?\d+)\n")
-_NAMES: Final = {event: name for name, event in EVENTS.items()}
 _TAIL: Final = 2 * 1024 * 1024
 """Bytes of a transcript's end; the line of a command holds what it has printed."""
 
@@ -137,7 +137,7 @@ def answer(call: HookInput, reply: HookReply) -> HookAnswer:
         text = reply.context.encode()[:CONTEXT_LIMIT].decode("utf-8", "ignore")
         output = {"additionalContext": text}
     if output:
-        document["hookSpecificOutput"] = {"hookEventName": _NAMES[call.event], **output}
+        document["hookSpecificOutput"] = {"hookEventName": NAMES[call.event], **output}
     return HookAnswer(stdout=json.dumps(document) + "\n" if document else "")
 
 

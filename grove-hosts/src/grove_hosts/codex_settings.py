@@ -23,7 +23,7 @@ from grove_core import (
 )
 from grove_hosts.codex import NAME, REGISTERED
 from grove_hosts.payloads import SET_VARIABLE
-from grove_hosts.settings import as_list, as_table, hooks_file, own_words, read, registered_in
+from grove_hosts.settings import as_list, as_table, hooks_file, own_words, read, registered_among
 from grove_hosts.skills import shared_skill
 
 # A program that is broken may end as a denial does, with 2, and Codex would obey it for ever.
@@ -63,7 +63,7 @@ def _groups(context: HostContext) -> dict[str, list[Mapping[str, Any]]]:
 def registered(context: HostContext) -> Sequence[Registration]:
     """Find grove's hooks in the person's file and in the project's."""
     own, projects = _home(context) / "hooks.json", context.root / ".codex" / "hooks.json"
-    return [*registered_in(own, "user", NAME), *registered_in(projects, "project", NAME)]
+    return registered_among({"user": own, "project": projects}, NAME)
 
 
 def check(context: HostContext) -> Iterator[CheckResult]:

@@ -134,8 +134,7 @@ def _take(content: str, original: str) -> str:
 
 def _registered(context: HostContext) -> Sequence[Registration]:
     """Find grove's hooks in the files."""
-    files = _files(context).items()
-    return [one for kind, file in files for one in settings.registered_in(file, kind, NAME)]
+    return settings.registered_among(_files(context), NAME)
 
 
 @hookimpl

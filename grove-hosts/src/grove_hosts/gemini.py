@@ -24,7 +24,7 @@ from grove_core import (
     hookimpl,
 )
 from grove_hosts.payloads import SET_VARIABLE, directory, get, hook_input, shell_call, text
-from grove_hosts.settings import Groups, as_list, as_table, hooks_file, read, registered_in
+from grove_hosts.settings import Groups, as_list, as_table, hooks_file, read, registered_among
 from grove_hosts.skills import shared_skill
 
 grove_api = 2
@@ -151,8 +151,7 @@ def _groups(context: HostContext) -> Groups:
 
 def _registered(context: HostContext) -> Sequence[Registration]:
     """Find grove's hooks in the settings."""
-    files = _files(context).items()
-    return [one for kind, file in files for one in registered_in(file, kind, NAME)]
+    return registered_among(_files(context), NAME)
 
 
 def _check(context: HostContext) -> Iterator[CheckResult]:

@@ -15,6 +15,7 @@ OWN_WORDS: Final = "grove: "
 """How each reason for a block begins; some clients report it as a prompt."""
 EVENTS: Final = {event.value.title().replace("-", ""): event for event in HookEvent}
 """By the names that Claude Code gave them and others have taken over."""
+NAMES: Final = {event: name for name, event in EVENTS.items()}
 _RARE: Final = (HookEvent.TASK_COMPLETED, HookEvent.SUBAGENT_STOP)
 USUAL_EVENTS: Final = tuple(name for name, event in EVENTS.items() if event not in _RARE)
 """Those that are registered in any case where a client has them."""

@@ -103,8 +103,7 @@ def _files(context: HostContext) -> Mapping[str, Path]:
 
 def _registered(context: HostContext) -> Sequence[Registration]:
     """Find grove's hooks in the settings."""
-    files = _files(context).items()
-    return [one for kind, file in files for one in settings.registered_in(file, kind, NAME)]
+    return settings.registered_among(_files(context), NAME)
 
 
 @hookimpl

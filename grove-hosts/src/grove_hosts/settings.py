@@ -166,6 +166,11 @@ def registered_in(file: Path, kind: str, host: str) -> Iterator[Registration]:
     return registered_by(file, kind, partial(own_words, host=host))
 
 
+def registered_among(files: Mapping[str, Path], host: str) -> Sequence[Registration]:
+    """Find a host's hooks in files, each under whose it is."""
+    return [one for kind, file in files.items() for one in registered_in(file, kind, host)]
+
+
 def registered_by(file: Path, kind: str, own: Own) -> Iterator[Registration]:
     """Find in a file the hooks of which something says the words that are run."""
     for event, groups in as_table(read(file).get("hooks")).items():

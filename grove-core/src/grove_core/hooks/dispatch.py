@@ -192,7 +192,6 @@ def _handle(
 ) -> HookAnswer:
     clock = _CLOCK_SECONDS.get(name, _LONGEST_CLOCK_SECONDS)
     end, work_started = time.monotonic() + clock, time.thread_time()
-    limit.start(_LONGEST_WORK_SECONDS, clock)
     project = Project(_directory(payload), environment, now_utc(), warm=warm)
     _set_deadlines(project, limit, end, work_started)
     project.work_started = work_started if warm else 0.0

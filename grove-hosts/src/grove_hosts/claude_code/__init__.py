@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from grove_core import (
@@ -24,7 +23,7 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
-from grove_hosts.payloads import directory, get, hook_input, path, text
+from grove_hosts.payloads import NAMES, directory, get, hook_input, path, text, transcript_lines
 
 grove_api = 2
 
@@ -43,7 +42,6 @@ _BLOCKS: Final = 2
 
 _EDITING_TOOLS: Final = frozenset(FILE_TOOLS) - {"Read"}
 _EDITED_FILE_FIELDS: Final = ("file_path", "notebook_path")
-_TRANSCRIPT_SCAN_LIMIT: Final = 64 * 1024 * 1024
 
 
 def parse(
@@ -73,11 +71,6 @@ def parse(
 _EVENTS: Final = {event.value: event for event in HookEvent}
 
 
-def event_name(event: HookEvent) -> str:
-    """Return what the client calls an event."""
-    return "".join(word.capitalize() for word in event.value.split("-"))
-
-
 def tools_prefix(environment: Mapping[str, str]) -> str:
     """Return how the client begins the names of the session server's tools."""
     return "mcp__plugin_grove_grove__" if PLUGIN_ROOT_VARIABLE in environment else "mcp__grove__"
@@ -94,7 +87,7 @@ def answer(call: HookInput, reply: HookReply) -> HookAnswer:
         output = {"additionalContext": reply.context[:CONTEXT_LIMIT]}
     document: dict[str, Any] = {"systemMessage": reply.message} if output and reply.message else {}
     if output:
-        document["hookSpecificOutput"] = {"hookEventName": event_name(call.event), **output}
+        document["hookSpecificOutput"] = {"hookEventName": NAMES[call.event], **output}
     return HookAnswer(
         stdout=json.dumps(document) + "\n" if document else "",
         stderr=reply.warning + "\n" if reply.warning else "",
@@ -103,26 +96,11 @@ def answer(call: HookInput, reply: HookReply) -> HookAnswer:
 
 def edited_files(transcript_path: str, offset: int) -> Iterator[str]:
     """Name the files that the agent's calls have edited, from the client's transcript."""
-    try:
-        with Path(transcript_path).open("rb") as transcript:
-            transcript.seek(offset)
-            content = transcript.read(_TRANSCRIPT_SCAN_LIMIT)
-    except OSError:
-        return
-    for line in content.split(b"\n"):
-        if b'"tool_use"' in line:
-            yield from _edited_in(line)
-
-
-def _edited_in(line: bytes) -> list[str]:
-    try:
-        return [
-            _edited_file(block.get("input"))
-            for block in json.loads(line)["message"]["content"]
-            if block.get("type") == "tool_use" and block.get("name") in _EDITING_TOOLS
-        ]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return []
+    for line in transcript_lines(transcript_path, offset, b'"tool_use"'):
+        for block in get(get(line, "message", dict, {}), "content", list, []):
+            call = block if isinstance(block, dict) else {}
+            if call.get("type") == "tool_use" and call.get("name") in _EDITING_TOOLS:
+                yield _edited_file(call.get("input"))
 
 
 def _edited_file(arguments: object) -> str:
@@ -219,16 +197,7 @@ def grove_hosts() -> Sequence[HostSpec]:
             ),
             setup=_setup,
             registered=_registered,
-            events=(
-                "SessionStart",
-                "UserPromptSubmit",
-                "PreToolUse",
-                "PostToolUse",
-                "PostToolUseFailure",
-                "TaskCompleted",
-                "Stop",
-                "SessionEnd",
-            ),
+            events=tuple(NAMES[one] for one in HookEvent if one is not HookEvent.SUBAGENT_STOP),
             check=_check,
             edited_files=edited_files,
         )

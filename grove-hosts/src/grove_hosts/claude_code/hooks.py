@@ -7,7 +7,8 @@ from typing import Any, Final
 from attrs import frozen
 
 from grove_core import HookEvent
-from grove_hosts.claude_code import FILE_TOOLS, event_name
+from grove_hosts.claude_code import FILE_TOOLS
+from grove_hosts.payloads import NAMES
 
 SHELL_TOOL: Final = "Bash"
 OTHER_TOOLS: Final = "TaskUpdate|TodoWrite|mcp__.*"
@@ -59,7 +60,7 @@ class HookSlot:
     @property
     def name(self) -> str:
         """What the client calls the event."""
-        return event_name(self.event)
+        return NAMES[self.event]
 
     @property
     def for_tools(self) -> bool:
@@ -157,7 +158,7 @@ def with_gates(
     added = dict(groups)
     for event, names in ((HookEvent.PRE_TOOL_USE, tools), (HookEvent.SUBAGENT_STOP, agents)):
         if names:
-            name, hook = event_name(event), _command(event, program, _TIMEOUT_OF_A_GATE)
+            name, hook = NAMES[event], _command(event, program, _TIMEOUT_OF_A_GATE)
             added[name] = [*added.get(name, ()), _group("|".join(names), hook)]
     return added
 

@@ -37,6 +37,7 @@ from grove_hosts.settings import (
     read,
     registered_by,
     require,
+    said,
     written_like,
 )
 
@@ -277,11 +278,10 @@ def _take(text: str, original: str) -> str:
 
 def _said(text: str) -> dict[str, Any]:
     """Return what settings say, without the sections and lists that are empty."""
-    document = parse_settings(text)
-    hooks, permissions = document.get("hooks", {}), document.get("permissions", {})
-    document["hooks"] = {event: groups for event, groups in hooks.items() if groups}
-    document["permissions"] = {name: one for name, one in permissions.items() if one != []}
-    return {name: one for name, one in document.items() if one != {}}
+    permissions = parse_settings(text).get("permissions", {})
+    meant = {name: one for name, one in permissions.items() if one != []}
+    rest = {name: one for name, one in said(text).items() if name != "permissions"}
+    return {**rest, "permissions": meant} if meant else rest
 
 
 def _text_of(path: Path) -> str:
