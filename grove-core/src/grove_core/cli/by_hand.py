@@ -8,7 +8,6 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.options import choice_option, dry_run_option
 from grove_core.cli.result import Result
-from grove_core.cli.suggestions import active_ids, learning_ids
 from grove_core.errors import GroveError, LearningNotFoundError
 from grove_core.model.learning import Category, Learning, Scope
 from grove_core.project import Project
@@ -77,7 +76,7 @@ def _from_root(path: str, root: Path) -> str:
 
 
 @click.command("rm")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=active_ids)
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--reason", required=True, help="Why it does not hold any more.")
 @dry_run_option
 @grove_command
@@ -90,7 +89,7 @@ def rm_command(
 
 
 @click.command("edit")
-@click.argument("learning_id", metavar="ID", shell_complete=learning_ids)
+@click.argument("learning_id", metavar="ID")
 @grove_command
 def edit_command(invocation: Invocation, *, learning_id: str) -> Result:
     """Open the file that holds a learning in $EDITOR.

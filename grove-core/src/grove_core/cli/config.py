@@ -11,7 +11,6 @@ from attrs import asdict, evolve
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
-from grove_core.cli.suggestions import config_keys
 from grove_core.config.edit import in_toml
 from grove_core.config.load import Origin, Source
 from grove_core.errors import ConfigError
@@ -78,7 +77,7 @@ def _shown(project: Project, *, only_changed: bool) -> Result:
 
 
 @command.command("get")
-@click.argument("key", shell_complete=config_keys)
+@click.argument("key")
 @grove_command
 def get(invocation: Invocation, *, key: str) -> Result:
     """Print the value in force of one key: text as it is, everything else as TOML has it."""
@@ -96,7 +95,7 @@ def get(invocation: Invocation, *, key: str) -> Result:
 
 
 @command.command("set")
-@click.argument("key", shell_complete=config_keys)
+@click.argument("key")
 @click.argument("value")
 @click.option("--user", is_flag=True, help="In your own file, for all your projects.")
 @grove_command
@@ -111,7 +110,7 @@ def set_(invocation: Invocation, *, key: str, value: str, user: bool) -> Result:
 
 
 @command.command("unset")
-@click.argument("key", shell_complete=config_keys)
+@click.argument("key")
 @click.option("--user", is_flag=True, help="In your own file, for all your projects.")
 @grove_command
 def unset(invocation: Invocation, *, key: str, user: bool) -> Result:

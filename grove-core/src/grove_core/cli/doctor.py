@@ -6,7 +6,6 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
-from grove_core.cli.suggestions import host_names
 from grove_core.install.plan import find_host
 from grove_core.model.check import Status
 from grove_core.text import counted
@@ -24,7 +23,6 @@ _MARK_WIDTH: Final = 8
 @click.option(
     "--host",
     metavar="CLIENT",
-    shell_complete=host_names,
     help="Look at one client alone, and say all of it.",
 )
 @grove_command

@@ -3,19 +3,12 @@
 import rich_click as click
 
 
-def _events(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    from grove_core.model.hook import HookEvent
-
-    known = () if ctx.params.get("event") else tuple(HookEvent)
-    return [one.value for one in known if one.value.startswith(incomplete)]
-
-
 @click.command(
     "hook",
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
-@click.argument("event", required=False, shell_complete=_events)
+@click.argument("event", required=False)
 @click.pass_context
 def command(ctx: click.Context, event: str | None) -> None:
     """Answer a hook of the coding agent."""

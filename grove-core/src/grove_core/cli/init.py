@@ -10,7 +10,6 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command, is_interactive
 from grove_core.cli.result import Result
-from grove_core.cli.suggestions import host_names
 from grove_core.errors import GroveError, StorageError
 from grove_core.install.plan import (
     FileChange,
@@ -56,7 +55,6 @@ _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
     flag_value=DEFAULT_HOST,
     multiple=True,
     metavar="CLIENT,…",
-    shell_complete=host_names,
     help=f"Add grove's hooks to a client's settings; {DEFAULT_HOST} unless one is named.",
 )
 @click.option("--server", is_flag=True, help="Have the session's server answer the hooks.")

@@ -9,7 +9,6 @@ import rich_click as click
 from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import choice_option, limit_option, session_option
 from grove_core.cli.sessions import pending_document
-from grove_core.cli.suggestions import session_ids
 from grove_core.cli.timeparse import local_time
 from grove_core.model.gate import Forced, GateStatus
 from grove_core.model.session import EventType, Session, Trace, TraceEvent
@@ -29,9 +28,7 @@ _WIDEST_TYPE: Final = max(len(kind.value) for kind in EventType)
 
 def _session_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument ``SESSION``, and ``--session-id`` that says the same."""
-    return click.argument("session", required=False, shell_complete=session_ids)(
-        session_option(function)
-    )
+    return click.argument("session", required=False)(session_option(function))
 
 
 def _find(

@@ -11,7 +11,6 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.options import Decorator, choice_option, limit_option
 from grove_core.cli.progress import naming_servers
 from grove_core.cli.result import Result
-from grove_core.cli.suggestions import learning_ids
 from grove_core.cli.timeparse import parse_time
 from grove_core.model.learning import Category, LearningStatus, Scope
 from grove_core.model.memory import Filters, Query
@@ -116,7 +115,7 @@ def list_(
 
 
 @click.command("show")
-@click.argument("learning_id", metavar="ID", shell_complete=learning_ids)
+@click.argument("learning_id", metavar="ID")
 @grove_command
 def show(invocation: Invocation, *, learning_id: str) -> Result:
     """Show one learning in full, whatever its status, and what has become of it since."""

@@ -7,7 +7,6 @@ from grove_core.cli.groups import LazyGroup
 from grove_core.cli.options import dry_run_option
 from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
-from grove_core.cli.suggestions import active_ids, archived_ids, standing_ids
 from grove_core.model.memory import StorageLayout
 from grove_core.services import migrate, storing
 from grove_core.services.curate import Curator, curation_overview, explain_decay
@@ -38,7 +37,7 @@ def list_(invocation: Invocation, *, explain: bool) -> Result:
 
 
 @command.command("archive")
-@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=active_ids)
+@click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option(
     "--stale", is_flag=True, help="What `grove list --stale` names: due now or within seven days."
 )
@@ -63,7 +62,7 @@ def archive(
 
 
 @command.command("restore")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=archived_ids)
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--reason", metavar="TEXT", default="", help="Why, in a few words.")
 @dry_run_option
 @grove_command
@@ -78,13 +77,12 @@ def restore(invocation: Invocation, *, ids: tuple[str, ...], reason: str, dry_ru
 
 
 @command.command("supersede")
-@click.argument("old", metavar="OLD", shell_complete=standing_ids)
+@click.argument("old", metavar="OLD")
 @click.option(
     "--by",
     "new",
     metavar="NEW",
     required=True,
-    shell_complete=active_ids,
     help="The learning that takes its place.",
 )
 @dry_run_option

@@ -6,8 +6,6 @@ from typing import Any, Final
 
 import rich_click as click
 
-from grove_core.cli.suggestions import session_ids
-
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 PLUGINS_KEY: Final = "grove_core.plugins"
@@ -35,7 +33,6 @@ def session_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--session-id",
         metavar="ID",
-        shell_complete=session_ids,
         help="The client's session; by default the one that runs this command.",
     )(function)
 

@@ -11,7 +11,6 @@ from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import session_option
 from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
-from grove_core.cli.suggestions import learning_ids
 from grove_core.errors import ReflectionError
 from grove_core.model.gate import SkipDecider
 from grove_core.model.learning import Category, Criterion
@@ -140,7 +139,7 @@ def observe_command(invocation: Invocation, *, note: str, session_id: str | None
 
 
 @click.command("ref")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=learning_ids)
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--how", metavar="TEXT", help="How it helped, in a few words.")
 @session_option
 @grove_command

@@ -5,7 +5,6 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command, is_interactive
 from grove_core.cli.options import choice_option, limit_option
 from grove_core.cli.result import Result, plain_console
-from grove_core.cli.suggestions import active_ids
 from grove_core.model.learning import Category
 from grove_core.project import Project
 from grove_core.services.feedback import Question, choose_questions, rate
@@ -17,7 +16,7 @@ _ANSWERS = {"y": True, "n": False}
 
 
 @click.command("review")
-@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=active_ids)
+@click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--useful/--not-useful", default=None, help="What the named learnings were.")
 @limit_option("Ask about at most this many.", 10)
 @choice_option(

@@ -8,7 +8,6 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import session_option
-from grove_core.cli.suggestions import learning_ids
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import parse_instant
 from grove_core.injection import VIA_FILE
@@ -29,7 +28,7 @@ Answer = tuple[Entry | None, Sequence[Explanation]]
 
 
 @click.command("why")
-@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=learning_ids)
+@click.argument("ids", nargs=-1, metavar="[ID]...")
 @session_option
 @grove_command
 def command(invocation: Invocation, *, ids: tuple[str, ...], session_id: str | None) -> Result:
