@@ -21,22 +21,17 @@ ORIGIN = Path("basic.jsonl")
 
 
 def test_what_other_programs_write():
-    first, second, third, *faults = read_jsonl(SAMPLE.read_text(), ORIGIN)
+    first, second, *faults = read_jsonl(SAMPLE.read_text(), ORIGIN)
     assert first.fields["summary"] == "Invoices round half to even"
     assert first.fields["detail"].startswith("The tax office")
     assert first.fields["tags"] == ["invoices", "Rounding"]
     assert first.timestamp == datetime(2026, 4, 1, tzinfo=UTC)
-    # A single text becomes summary and detail.
-    assert second.fields["summary"].startswith("Never call shop.mail.send() inside a transaction")
-    assert second.fields["detail"].endswith("Use on_commit.")
-    assert second.fields["category"] == "convention"
-    assert isinstance(read_candidate(second.fields), ReadCandidate)
     # What is guessed or ignored is named.
-    guessed, _, ignored = third.notes
+    guessed, _, ignored = second.notes
     assert '"Fact" is unknown' in guessed
     assert '"author"' in ignored
-    assert third.learning_id is None
-    assert [(one.line, one.is_fault) for one in faults] == [(5, True), (6, True)]
+    assert second.learning_id is None
+    assert [(one.line, one.is_fault) for one in faults] == [(4, True), (5, True)]
 
 
 def test_conflict_markers_are_passed_over_and_both_sides_read():
@@ -193,9 +188,3 @@ def test_learnings_keep_their_fields_ids_statuses_and_origins(line_end):
     # An entry without a summary is a fault with its line.
     assert fault.is_fault
     assert text.splitlines()[fault.line - 1] == "## cl_20260207_002"
-
-
-def test_the_current_layout_is_named_and_not_read():
-    text = "### [cl_20260101_k3f9a2] Words\n- **Category:** pitfall\n"
-    (one,) = read_older_learnings(text, LEARNINGS)
-    assert "grove export" in one.reason

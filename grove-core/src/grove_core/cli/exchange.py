@@ -11,7 +11,7 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.learnings import Narrowing, filter_options, read_selection
 from grove_core.cli.options import choice_option, dry_run_option
-from grove_core.cli.progress import name_slow_backend, progress
+from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
 from grove_core.codec import learning_to_dict
 from grove_core.errors import GroveError
@@ -139,22 +139,8 @@ def import_command(
     project = invocation.project
     if not dry_run:
         name_slow_backend(project.library)
-    try:
-        # A question does not go together with a bar that moves.
-        with progress(shown=not select) as begin:
-            return import_learnings(
-                project,
-                form,
-                path,
-                scope=Scope(scope),
-                dry_run=dry_run,
-                progress=begin,
-                pick=_pick if select else None,
-            )
-    except KeyboardInterrupt:
-        raise GroveError(
-            "interrupted; what has been stored stays, and the same command again imports the rest"
-        ) from None
+    pick = _pick if select else None
+    return import_learnings(project, form, path, scope=Scope(scope), dry_run=dry_run, pick=pick)
 
 
 def _pick(offered: Sequence[Outcome]) -> set[int]:

@@ -13,15 +13,13 @@ Begin = Callable[[str, int], Callable[[], None]]
 
 
 @contextmanager
-def progress(*, shown: bool = True) -> Iterator[Begin]:
+def progress() -> Iterator[Begin]:
     """Show on a terminal how far the work is; standard output is for the results."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    with Progress(
-        console=console, transient=True, disable=not (shown and sys.stderr.isatty())
-    ) as bars:
+    with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as bars:
 
         def begin(title: str, total: int) -> Callable[[], None]:
             task = bars.add_task(title, total=total)

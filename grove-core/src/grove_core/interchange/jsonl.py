@@ -1,7 +1,6 @@
 """JSON Lines: what ``grove export`` writes, and simpler files of other programs."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any, Final
@@ -16,9 +15,9 @@ from grove_core.interchange.entries import (
     left_out,
     read_instant,
 )
-from grove_core.model.learning import SUMMARY_LENGTH_MAX, Learning, LearningStatus
+from grove_core.model.learning import Learning, LearningStatus
 from grove_core.reflection.candidates import CANDIDATE_FIELDS, kind_of, listed, read_enum
-from grove_core.text import clean_line, is_conflict_marker, one_line, shorten
+from grove_core.text import clean_line, is_conflict_marker
 
 # What other programs call our fields, the likeliest first.
 _ALSO: Final[Mapping[str, str]] = {
@@ -37,17 +36,16 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     one.name: (one.name, *_ALSO.get(one.name, "").split()) for one in fields(Learning)
 }
 _KNOWN: Final = frozenset(name for names in _NAMES.values() for name in names)
-_SENTENCE: Final = re.compile(r".{20,}?[.!?](?=\s|$)")
 _LONGEST_TICKET: Final = 200
 
 
-def read_jsonl(text: str, place: PurePath) -> list[Entry]:
+def read_jsonl(text: str, _: PurePath) -> list[Entry]:
     """Read a file of JSON Lines."""
     lines = enumerate(text.split("\n"), start=1)
-    return [_read_line(at, line, place) for at, line in lines if line.strip()]
+    return [_read_line(at, line) for at, line in lines if line.strip()]
 
 
-def _read_line(number: int, line: str, place: PurePath) -> Entry:
+def _read_line(number: int, line: str) -> Entry:
     if is_conflict_marker(line.encode("utf-8", "surrogateescape")):
         return left_out(number, line, "a conflict marker of git; both sides were read")
     try:
@@ -57,17 +55,17 @@ def _read_line(number: int, line: str, place: PurePath) -> Entry:
         sent, fault = None, f"not JSON ({error})"
     if not isinstance(sent, dict):
         return left_out(number, line, f"{fault}; give one object a line", is_fault=True)
-    return _entry(number, sent, place)
+    return _entry(number, sent)
 
 
-def _entry(number: int, sent: dict[str, Any], place: PurePath) -> Entry:
+def _entry(number: int, sent: dict[str, Any]) -> Entry:
     found: dict[str, Any] = {}
     for name, names in _NAMES.items():
         values = (sent[each] for each in names if sent.get(each) is not None)
         if (value := next(values, None)) is not None:
             found[name] = value
     content = {name: found.pop(name) for name in CANDIDATE_FIELDS if name in found}
-    notes = [*_one_text_as_two(content, place), *complete(content)]
+    notes = complete(content)
     unknown = [name for name in sent if name not in _KNOWN]
     if unknown:
         notes.append(f"unknown fields were ignored: {listed(unknown)}")
@@ -88,22 +86,6 @@ def _entry(number: int, sent: dict[str, Any], place: PurePath) -> Entry:
         session_id=session_id if is_session_id(session_id) else None,
         notes=tuple(notes),
     )
-
-
-def _one_text_as_two(content: dict[str, Any], place: PurePath) -> list[str]:
-    """Make a summary and a detail of a single text."""
-    texts = [content[name] for name in ("summary", "detail") if name in content]
-    if len(texts) != 1 or not isinstance(texts[0], str):
-        return []
-    [text] = texts
-    line = one_line(text.strip().partition("\n\n")[0])
-    first = _SENTENCE.match(line)
-    content["summary"] = shorten(line if first is None else first[0], SUMMARY_LENGTH_MAX)
-    if content["summary"] != one_line(text):
-        content["detail"] = text
-        return ["summary: the first sentence of the text"]
-    content["detail"] = f"{text.strip()}\n\nFrom {place.name}."
-    return ["detail: it had one text only"]
 
 
 def write_jsonl(learnings: Iterable[Learning]) -> str:

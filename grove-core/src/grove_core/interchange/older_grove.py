@@ -13,13 +13,12 @@ from grove_core.interchange.entries import (
     left_out,
     read_instant,
 )
-from grove_core.model.learning import DETAIL_LENGTH_MAX, LearningStatus, Scope
+from grove_core.model.learning import LearningStatus, Scope
 from grove_core.reflection.candidates import read_enum
 
 _HEADING: Final = re.compile(r"## (grove:)?(\S+)[ \t]*")
 _FIELD: Final = re.compile(r"\*\*([A-Z][A-Za-z ]*):\*\*[ \t]*(.*)")
 _NEXT_FIELD: Final = re.compile(r"[ \t]*\|[ \t]*(?=\*\*[A-Z][A-Za-z ]*:\*\*)")
-_CURRENT: Final = re.compile(r"### \[[A-Za-z0-9_-]+\]")
 _RULE: Final = "\n---"
 
 
@@ -27,15 +26,7 @@ def read_older_learnings(text: str, _: PurePath) -> list[Entry]:
     """Read a file of learnings of the older program."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     starts = [*_starts(lines), len(lines)]
-    pieces = [_read_entry(lines[start:end], start + 1) for start, end in pairwise(starts)]
-    current = next((at for at in range(starts[0]) if _CURRENT.match(lines[at])), None)
-    if current is not None:
-        reason = (
-            "an entry of the current layout, as those below; `grove export` in its project writes"
-            " what `grove import jsonl` reads"
-        )
-        pieces.append(left_out(current + 1, lines[current], reason, is_fault=True))
-    return pieces
+    return [_read_entry(lines[start:end], start + 1) for start, end in pairwise(starts)]
 
 
 def _starts(lines: Sequence[str]) -> Iterator[int]:
@@ -58,12 +49,13 @@ def _read_entry(lines: Sequence[str], number: int) -> Entry:
         return left_out(number, lines[0], reason, is_fault=True)
     # The rule that ends an entry is the last one, if only blanks follow.
     text = "\n".join(["", *lines[end:]]).rstrip().removesuffix(_RULE).strip()
-    detail, notes = _with_relevance(text, fields.get("relevance", ""))
+    if relevance := fields.get("relevance"):
+        text = f"{text}\n\nRelevant when: {relevance}"
     files = fields.get("context files") or fields.get("files", "")
     raw: dict[str, Any] = {
         "category": fields.get("category", ""),
         "summary": fields["summary"].replace(r"\#", "#").replace(r"\|", "|"),
-        "detail": detail,
+        "detail": text,
         "tags": [tag for word in fields.get("tags", "").split() if (tag := word.strip("#,"))],
         "criteria_met": _items(fields.get("criteria", "")),
         "context_files": _items(files),
@@ -79,7 +71,7 @@ def _read_entry(lines: Sequence[str], number: int) -> Entry:
         status=read_enum(LearningStatus, fields.get("status")) or LearningStatus.ACTIVE,
         ticket_id=fields.get("ticket") or None,
         session_id=session if is_session_id(session) else None,
-        notes=(*notes, *complete(raw)),
+        notes=tuple(complete(raw)),
     )
 
 
@@ -94,15 +86,6 @@ def _read_fields(lines: Sequence[str]) -> tuple[dict[str, str], int]:
         for match in filter(None, matches):
             fields.setdefault(match[1].lower(), match[2].strip())
     return fields, at
-
-
-def _with_relevance(detail: str, relevance: str) -> tuple[str, list[str]]:
-    longer = f"{detail}\n\nRelevant when: {relevance}"
-    if not relevance:
-        return detail, []
-    if len(longer) > DETAIL_LENGTH_MAX:
-        return detail, ["relevance: left out"]
-    return longer, ["relevance: put at the end of the detail"]
 
 
 def _items(text: str) -> list[str]:

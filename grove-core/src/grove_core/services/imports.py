@@ -2,7 +2,7 @@
 
 import re
 from base64 import b32encode
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, timedelta
 from pathlib import Path, PurePath
@@ -43,16 +43,12 @@ from grove_core.storage import files
 from grove_core.storage.paths import place_in
 from grove_core.text import clean_line, counted, shorten
 
-Progress = Callable[[str, int], Callable[[], None]]
-"""Is called with what is counted and how many there are; what it gives is called after each."""
-
 Pick = Callable[[Sequence["Outcome"]], Collection[int]]
 """Is shown what an import would store and returns the places of what it shall."""
 
 IMPORT_SESSION: Final = "import"
 """The session of imported learnings whose source names none."""
 _BY_HAND: Final = "by-hand"
-_LISTED: Final = 20
 _SHOWN: Final = 80
 _LONGEST_PATH: Final = 4_096
 # As far as clocks of other machines may be ahead.
@@ -129,10 +125,11 @@ def import_learnings(
     *,
     scope: Scope,
     dry_run: bool,
-    progress: Progress,
     pick: Pick | None = None,
 ) -> Result:
     """Import a file or a folder, or what is picked of it; what is there already stays as it is."""
+    if (objection := check_routing(project, scope)) is not None:
+        raise GroveError(objection.reason)
     readings = [_read(form, one, project.root) for one in _files_of(form, path)]
     entries = [
         (place, one)
@@ -140,7 +137,6 @@ def import_learnings(
         for entry in read
         for one in (entry.rules if pick and entry.rules else (entry,))
     ]
-    advance = progress("entries", len(entries))
     importer = _Importer(project, [entry for _, entry in entries])
     outcomes = [importer.evaluate(place, entry, scope) for place, entry in entries]
     if pick is not None:
@@ -154,12 +150,12 @@ def import_learnings(
     for at, one in enumerate(outcomes):
         if one.imported is not None and not dry_run:
             outcomes[at] = _store(project, one, one.imported, form)
-        advance()
-    outcomes = _supersede(project, outcomes, dry_run=dry_run)
+    warnings: Sequence[str] = ()
     if not dry_run:
+        warnings = _supersede(project, outcomes)
         deliver_outbox(project)
     document = {"format": form, "path": path.absolute(), "dry_run": dry_run}
-    return _result(outcomes, document)
+    return _result(outcomes, document, warnings)
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -248,7 +244,8 @@ class _Importer:
         if earlier is not None and not self._by_content.keys() & {digest, _suffix_of(digest)}:
             candidate = evolve(candidate, supersedes=(*candidate.supersedes, earlier))
             entry = evolve(entry, timestamp=None)
-            outcome = outcome.noted(f"changed since it was imported as {earlier}, and replaces it")
+        if candidate.supersedes:
+            outcome = outcome.noted(f"replaces {', '.join(candidate.supersedes)}")
         if (found := self._known(entry, candidate, digest, outcome)) is not None:
             return found
         for stage, objection in self._objections(entry, candidate):
@@ -371,36 +368,23 @@ def _store(
     return evolve(stored, waits=waits, notes=(*outcome.notes, *notes))
 
 
-def _supersede(project: Project, outcomes: Sequence[Outcome], *, dry_run: bool) -> list[Outcome]:
+def _supersede(project: Project, outcomes: Iterable[Outcome]) -> Sequence[str]:
     """Mark what imported learnings correct, also where an earlier import was interrupted."""
     stored = {one.hit.learning.id: one.hit.learning for one in project.library.iterate()}
-    known = {one.learning.id: one.learning for one in outcomes if one.learning} | stored
-    touched = {one.learning.id if one.learning else one.existing_id for one in outcomes}
-    notes: dict[str, list[str]] = {}
-    for new in known.values():
-        for old in filter(None, map(known.get, new.supersedes)):
-            # Two that name each other are not both superseded: the newer one holds.
-            is_older = (old.timestamp, old.id) < (new.timestamp, new.id)
-            is_done = old.status is LearningStatus.SUPERSEDED
-            if is_done or not is_older or touched.isdisjoint((new.id, old.id)):
-                continue
-            said = notes.setdefault(new.id if new.id in touched else old.id, [])
-            if dry_run:
-                said.append(f"{old.id} would be superseded by {new.id}")
-                continue
-            written = {new.id: evolve(new, supersedes=(old.id,))}
-            changed, warnings = correct(project, IMPORT_SESSION, (), written)
-            said += [*(f"{one} is now superseded by {new.id}" for one in changed), *warnings]
-    return [
-        evolve(one, notes=(*one.notes, *notes.get(one.imported.id, ()))) if one.imported else one
-        for one in outcomes
-    ]
+    ids = (one.imported.id if one.imported else one.existing_id or "" for one in outcomes)
+    written = {
+        new.id: evolve(new, supersedes=tuple(filter(stored.get, new.supersedes)))
+        for new in filter(None, map(stored.get, ids))
+    }
+    return correct(project, IMPORT_SESSION, (), written)[1]
 
 
 # --- the result -----------------------------------------------------------------------------------
 
 
-def _result(outcomes: Sequence[Outcome], document: Mapping[str, Any]) -> Result:
+def _result(
+    outcomes: Sequence[Outcome], document: Mapping[str, Any], warnings: Sequence[str]
+) -> Result:
     counts = {state: sum(one.state == state for one in outcomes) for state in _STATES}
     refused = [one for one in outcomes if one.state == _REFUSED]
     failed = {"error": f"{counted(len(refused), 'piece')} refused; each says why"}
@@ -430,20 +414,13 @@ def _result(outcomes: Sequence[Outcome], document: Mapping[str, Any]) -> Result:
         lines=[*lines, f"{dry}{numbers or 'nothing to import'}."],
         ids=[one.imported.id for one in outcomes if one.imported],
         exit_code=1 if refused else 0,
-        warnings=list(_warnings(refused)),
+        warnings=[*map(_refusal, refused), *warnings],
     )
 
 
-def _warnings(refused: Sequence[Outcome]) -> Iterator[str]:
-    """Say once what several were refused for, and where they stand."""
-    places: dict[str, list[str]] = {}
-    for one in refused:
-        stage = "" if one.stage is None else f" ({one.stage.value})"
-        summary = "" if one.stage is Stage.ROUTING else f" {one.summary!r}"
-        places.setdefault(f"refused{stage}{summary}: {one.reason}", []).append(one.place)
-    for said, at in places.items():
-        more = f" and {len(at) - _LISTED} more" if len(at) > _LISTED else ""
-        yield f"{', '.join(at[:_LISTED])}{more}: {said}"
+def _refusal(one: Outcome) -> str:
+    stage = "" if one.stage is None else f" ({one.stage.value})"
+    return f"{one.place}: refused{stage} {one.summary!r}: {one.reason}"
 
 
 def add_learning(project: Project, fields: Mapping[str, Any], *, dry_run: bool) -> Result:
