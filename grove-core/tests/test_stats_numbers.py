@@ -228,8 +228,11 @@ def test_what_is_listed_is_in_its_order(count):
     events = [
         *(referenced("a", session, -1, ticket="T9") for session in "12"),
         *(referenced("b", session, -40, ticket=f"T{session}") for session in "123"),
-        *(surfaced("c", str(number), -100) for number in range(6)),
+        *(surfaced("c", str(number), -100) for number in range(5)),
         *(surfaced("d", str(number), -100) for number in range(9)),
+        *(surfaced("f", str(number), -1) for number in range(4)),
+        *(surfaced("g", str(number), -1) for number in range(9)),
+        referenced("g", day=-1),
     ]
     learnings = [
         learning("a", -95, ticket_id="T1"),
@@ -237,15 +240,16 @@ def test_what_is_listed_is_in_its_order(count):
         learning("c", -85),
         learning("d", -88),
         learning("e", -300, status="archived"),
+        *(learning(name, -1) for name in "fg"),
     ]
     numbers, _ = count(*events, learnings=learnings)
-    assert [one.learning_id for one in numbers.top] == ["b", "a"]
+    assert [one.learning_id for one in numbers.top] == ["b", "a", "g"]
     assert [one.learning_id for one in numbers.overshown] == ["d", "c"]
     assert [one.learning_id for one in numbers.going_stale] == ["d", "c"]
     crossed = [(one.learning_id, one.tickets) for one in numbers.cross_pollination]
     assert crossed == [("b", 2), ("a", 1)]
     assert numbers.edges == Edges(3, 1, 2)
-    assert numbers.by_status == {"active": 4, "archived": 1}
+    assert numbers.by_status == {"active": 6, "archived": 1}
 
 
 def test_a_week_has_what_happened_in_it(count):

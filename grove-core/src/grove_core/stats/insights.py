@@ -1,12 +1,13 @@
 """grove's own insights: what the numbers say, each with its evidence and one thing to do."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
+from string import Formatter
 from typing import Any, Final, NamedTuple
 
-from grove_core.model.learning import LearningStats, Share
+from grove_core.model.learning import Share
 from grove_core.model.statistics import GroupStats, Insight, LearningRecord, Statistics
 from grove_core.text import counted
 
@@ -38,177 +39,139 @@ TRIGGERS: Final[Mapping[str, Trigger]] = {
 """Every insight with its condition: the one place where these numbers stand."""
 
 
+class _Texts(Formatter):
+    """Writes numbers with what they count: ``{hits:showings}``, ``{learnings:learning}``."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - as there
+        if isinstance(value, Share):
+            rate, (low, high) = value.rate or 0.0, value.interval or (0.0, 0.0)
+            return (
+                f"{value.count:,} of {value.total:,} {format_spec},"
+                f" {rate * 100:.0f} % ({low * 100:.0f}–{high * 100:.0f} %)"
+            )
+        is_noun = format_spec.replace(" ", "").isalpha()
+        return counted(value, format_spec) if is_noun else format(value, format_spec)
+
+
 def insights_of(statistics: Statistics) -> tuple[Insight, ...]:
-    """Return what is worth knowing in the numbers."""
+    """Return what is worth knowing in the numbers, the most urgent first."""
     found: list[Insight] = []
     for kind, look in _LOOKS.items():
         trigger = TRIGGERS[kind]
-        for subject, evidence, words in look(statistics, trigger.limits):
-            message = trigger.message.format(**words)
-            suggestion = trigger.suggestion.format(**words)
+        for subject, evidence in look(statistics, trigger.limits):
+            words = {**trigger.limits, **evidence, "subject": subject}
+            message, suggestion = (
+                _Texts().vformat(text, (), words) for text in (trigger.message, trigger.suggestion)
+            )
             found.append(Insight(kind, message, suggestion, evidence, subject, trigger.priority))
-    return ranked(found)
-
-
-def ranked(insights: Iterable[Insight]) -> tuple[Insight, ...]:
-    """Put the most urgent first; ties go by kind, then by subject."""
-    return tuple(sorted(insights, key=lambda one: (one.priority, one.kind, one.subject)))
+    return tuple(sorted(found, key=lambda one: (one.priority, one.kind, one.subject)))
 
 
 Limits = Mapping[str, float]
-Seen = Iterator[tuple[str, Mapping[str, object], Mapping[str, Any]]]
-"""What an insight is about, its evidence, and what is put into its texts."""
+Seen = Iterator[tuple[str, Mapping[str, Any]]]
+"""What an insight is about, and its evidence, which its texts name."""
 
 
 def _rubber_stamping(statistics: Statistics, limits: Limits) -> Seen:
-    total = statistics.learnings
-    if total < limits["learnings"]:
-        return
     for criterion, count in statistics.by_criterion.items():
-        share = Share(count, total)
-        if _over(share, limits["share"]):
-            evidence = {"criterion": criterion, **_evidence(share, "claimed", "learnings")}
-            yield criterion, evidence, {"count": count, "total": total, "criterion": criterion}
+        claims = Share(count, statistics.learnings)
+        if _over(claims, limits["share"], limits["learnings"]):
+            yield criterion, {"claims": claims}
 
 
 def _decay_warning(statistics: Statistics, limits: Limits) -> Seen:
-    stale = statistics.going_stale
-    due = [one for one in stale if one.days_left <= limits["days"]]
-    # The list is cut where the count is not.
-    count = max(statistics.going_stale_count, len(due)) if len(due) == len(stale) else len(due)
-    if count >= limits["learnings"]:
-        examples = [one.learning_id for one in due[:_MOST_NAMED]]
-        words = {"learnings": counted(count, "learning"), "days": limits["days"]}
-        yield "", {"learnings": count, "examples": examples}, words
+    if statistics.going_stale_count >= limits["learnings"]:
+        examples = [one.learning_id for one in statistics.going_stale[:_MOST_NAMED]]
+        yield "", {"learnings": statistics.going_stale_count, "examples": examples}
 
 
 def _low_gate_precision(statistics: Statistics, limits: Limits) -> Seen:
     precision = statistics.gate.precision
-    if precision.total >= limits["cycles"] and _under(precision, limits["rate"]):
-        evidence = _evidence(precision, "accepted", "blocked")
-        yield "", evidence, {"cycles": _of(precision, "gate cycles")}
+    if _under(precision, limits["rate"], limits["cycles"]):
+        yield "", {"precision": precision}
 
 
 def _low_hit_category(statistics: Statistics, limits: Limits) -> Seen:
-    low = [
-        one
-        for one in statistics.categories
-        if one.hits.total >= limits["showings"] and _under(one.hits, limits["rate"])
-    ]
+    groups = statistics.categories
+    low = [one for one in groups if _under(one.hits, limits["rate"], limits["showings"])]
     for group in sorted(low, key=lambda one: -one.hits.total)[: int(limits["most"])]:
-        yield group.name, _group_evidence(group), _group_words(group)
+        yield group.name, _of_group(group)
 
 
-def _over_surfaced(statistics: Statistics, limits: Limits) -> Seen:
-    found = [
-        one
-        for one in statistics.overshown
-        if one.stats.surfaced >= limits["showings"] and not _over(one.stats.hits, limits["rate"])
-    ]
-    for record in found[:1]:
-        many = max(statistics.overshown_count, len(found))
-        evidence = {**_evidence(record.stats.hits, "used", "shown"), "learnings_like_it": many}
-        hits = {"shown": record.stats.surfaced, "used": record.stats.hits.count}
-        like_it = f", and {many - 1:,} more fared like it" if many > 1 else ""
-        yield record.learning_id, evidence, {**_named(record), **hits, "like_it": like_it}
+def _high_value_rare(statistics: Statistics, limits: Limits) -> Seen:
+    for group in statistics.categories:
+        is_rare = 0 < group.active < limits["learnings"]
+        if is_rare and _over(group.hits, limits["rate"], limits["showings"]):
+            yield group.name, _of_group(group)
+
+
+def _of_group(group: GroupStats) -> Mapping[str, Any]:
+    return {"hits": group.hits, "learnings": group.learnings, "active": group.active}
+
+
+def _over_surfaced(statistics: Statistics, _: Limits) -> Seen:
+    for record in statistics.overshown[:1]:
+        yield record.learning_id, _of(record) | {"learnings": statistics.overshown_count}
 
 
 def _skip_miss(statistics: Statistics, limits: Limits) -> Seen:
     skips = statistics.skips
     if skips.tickets.count >= limits["tickets"]:
-        evidence = {
-            **_evidence(skips.tickets, "tickets", "skipped_tickets"),
-            "by_decider": dict(skips.by_decider),
-            "examples": [one.ticket_id for one in skips.misses[:_MOST_NAMED]],
-        }
-        yield "", evidence, {"tickets": counted(skips.tickets.count, "ticket")}
+        examples = [one.ticket_id for one in skips.misses[:_MOST_NAMED]]
+        yield "", {"tickets": skips.tickets, "examples": examples}
 
 
 def _stale_top_learning(statistics: Statistics, limits: Limits) -> Seen:
-    best = max(
-        (
-            one
-            for one in statistics.top
-            if one.stats.surfaced >= limits["showings"]
-            and not _under(one.stats.hits, limits["rate"])
-        ),
-        key=lambda one: (_certain_rate(one.stats), one.stats.referenced, one.learning_id),
-        default=None,
+    proven = (
+        one
+        for one in statistics.top
+        if one.stats.surfaced >= limits["showings"] and not _under(one.stats.hits, limits["rate"])
     )
+    best = max(proven, key=_certainty, default=None)
     if best is None or best.stats.last_referenced is None:
         return
     unused = statistics.now - best.stats.last_referenced
     if unused >= timedelta(days=limits["days"]):
-        hits = best.stats.hits
-        evidence = {**_evidence(hits, "used", "shown"), "days_unused": unused.days}
-        words = {**_named(best), "showings": _of(hits, "showings"), "days": unused.days}
-        yield best.learning_id, evidence, words
+        yield best.learning_id, _of(best) | {"days_unused": unused.days}
+
+
+def _certainty(record: LearningRecord) -> tuple[float, int, str]:
+    """Return what a record is worth: nine uses of ten showings are more than one of one."""
+    least, _ = record.stats.hits.interval or (0.0, 0.0)
+    return least, record.stats.referenced, record.learning_id
+
+
+def _of(record: LearningRecord) -> dict[str, Any]:
+    return {"summary": record.summary, "hits": record.stats.hits}
 
 
 def _write_gate_too_loose(statistics: Statistics, limits: Limits) -> Seen:
     passed, hits = statistics.write_gate.passed, statistics.usage.hits
-    if (
-        passed.total >= limits["candidates"]
-        and _over(passed, limits["pass_rate"])
-        and hits.total >= limits["showings"]
-        and _under(hits, limits["hit_rate"])
-    ):
-        evidence = {
-            **_evidence(passed, "accepted", "candidates"),
-            **_evidence(hits, "used", "shown", prefix="hit_"),
-        }
-        words = {"candidates": _of(passed, "candidates"), "showings": _of(hits, "showings")}
-        yield "", evidence, words
+    lets_pass = _over(passed, limits["pass_rate"], limits["candidates"])
+    if lets_pass and _under(hits, limits["hit_rate"], limits["showings"]):
+        yield "", {"passed": passed, "hits": hits}
 
 
 def _write_gate_too_strict(statistics: Statistics, limits: Limits) -> Seen:
     gate = statistics.write_gate
-    if gate.passed.total >= limits["candidates"] and _under(gate.passed, limits["pass_rate"]):
-        evidence = {
-            **_evidence(gate.passed, "accepted", "candidates"),
-            "rejected_by_stage": dict(gate.rejected_by_stage),
-            "written_later_all_the_same": len(gate.misses),
-        }
-        yield "", evidence, {"candidates": _of(gate.passed, "candidates")}
+    if _under(gate.passed, limits["pass_rate"], limits["candidates"]):
+        yield "", {"passed": gate.passed, "written_later_all_the_same": len(gate.misses)}
 
 
 def _cross_pollination(statistics: Statistics, limits: Limits) -> Seen:
     learnings, uses = statistics.cross_pollination, statistics.edges
     if learnings and uses.total >= limits["uses"] and uses.recent > uses.before:
-        evidence = {
-            "uses": uses.total,
-            "last_30_days": uses.recent,
-            "30_days_before": uses.before,
-            "examples": [one.learning_id for one in learnings[:_MOST_NAMED]],
-        }
-        words = {
-            "times": counted(uses.recent, "time"),
-            "days": limits["days"],
-            "before": uses.before,
-            "id": learnings[0].learning_id,
-            "tickets": counted(learnings[0].tickets, "ticket"),
-        }
-        yield "", evidence, words
-
-
-def _high_value_rare(statistics: Statistics, limits: Limits) -> Seen:
-    for group in statistics.categories:
-        if (
-            0 < group.active < limits["learnings"]
-            and group.hits.total >= limits["showings"]
-            and _over(group.hits, limits["rate"])
-        ):
-            yield group.name, _group_evidence(group), _group_words(group)
+        evidence = {"uses": uses.total, "last_30_days": uses.recent, "30_days_before": uses.before}
+        examples = [one.learning_id for one in learnings[:_MOST_NAMED]]
+        yield "", {**evidence, "most": learnings[0].tickets, "examples": examples}
 
 
 def _large_learnings_file(statistics: Statistics, limits: Limits) -> Seen:
-    kilobytes = statistics.learnings_bytes / 1000
-    if kilobytes > limits["kilobytes"]:
-        evidence = {"bytes": statistics.learnings_bytes, "learnings": statistics.learnings}
-        yield "", evidence, {"kilobytes": kilobytes}
+    if statistics.learnings_bytes > 1000 * limits["kilobytes"]:
+        yield "", {"kilobytes": statistics.learnings_bytes / 1000}
 
 
-_LOOKS: Final = {
+_LOOKS: Final[Mapping[str, Callable[[Statistics, Limits], Seen]]] = {
     "rubber_stamping": _rubber_stamping,
     "decay_warning": _decay_warning,
     "low_gate_precision": _low_gate_precision,
@@ -224,59 +187,10 @@ _LOOKS: Final = {
 }
 
 
-def _over(share: Share, rate: float) -> bool:
-    return share.total > 0 and share.count > rate * share.total + _ROUNDING
+def _over(share: Share, rate: float, least: float = 1) -> bool:
+    """Return whether at least so many show a higher rate."""
+    return share.total >= least and share.count > rate * share.total + _ROUNDING
 
 
-def _under(share: Share, rate: float) -> bool:
-    return share.total > 0 and share.count < rate * share.total - _ROUNDING
-
-
-def _certain_rate(stats: LearningStats) -> float:
-    """The least that the hit rate may be: nine of ten are better than one of one."""
-    interval = stats.hits.interval
-    return interval[0] if interval else 0.0
-
-
-def _evidence(share: Share, count: str, total: str, *, prefix: str = "") -> dict[str, object]:
-    low, high = share.interval or (None, None)
-    return {
-        count: share.count,
-        total: share.total,
-        f"{prefix}rate": _rounded(share.rate),
-        f"{prefix}low": _rounded(low),
-        f"{prefix}high": _rounded(high),
-    }
-
-
-def _group_evidence(group: GroupStats) -> dict[str, object]:
-    return {
-        **_evidence(group.hits, "used", "shown"),
-        "learnings": group.learnings,
-        "active": group.active,
-    }
-
-
-def _group_words(group: GroupStats) -> dict[str, str]:
-    return {
-        "category": group.name,
-        "learnings": counted(group.active, "active learning"),
-        "showings": _of(group.hits, "showings"),
-    }
-
-
-def _rounded(number: float | None) -> float | None:
-    return None if number is None else round(number, 4)
-
-
-def _of(share: Share, noun: str) -> str:
-    rate, (low, high) = share.rate or 0.0, share.interval or (0.0, 0.0)
-    return (
-        f"{share.count:,} of {share.total:,} {noun},"
-        f" {rate * 100:.0f} % ({low * 100:.0f}–{high * 100:.0f} %)"
-    )
-
-
-def _named(record: LearningRecord) -> dict[str, Any]:
-    named = f"“{record.summary}” ({record.learning_id})"
-    return {"learning": named, "id": record.learning_id}
+def _under(share: Share, rate: float, least: float = 1) -> bool:
+    return share.total >= least and share.count < rate * share.total - _ROUNDING
