@@ -136,17 +136,17 @@ def test_every_mistake_with_its_place(layered):
         "backends.shelf.retries": project,
         "backends.shelf.wher": project,
         "backends.shelf.mode": user,
-        "backends.markdown.x": project,
     }
     for problem in done.json["problems"]:
         assert problem["message"]
     warned = "\n".join(done.json["warnings"])
-    assert f"{user}: backends.primary names absent, which is not installed" in warned
+    assert f"{user}: backends.primary names absent: absent is not installed" in warned
+    assert f"{project}: [backends.markdown] has no effect: markdown is loaded" in warned
     assert f"{project}: [tickets.nosuch] has no effect: nosuch is not installed" in warned
     human = layered.grove("config", "validate")
     assert human.code == 1
     assert f"{project}: backends.shelf.retries must be a whole number" in human.stdout
-    assert f"7 mistakes ({project}, {user})." in human.stdout
+    assert f"6 mistakes ({project}, {user})." in human.stdout
     for warning in done.json["warnings"]:
         assert f"grove: {warning}\n" in human.stderr
     assert sorted(layered.grove("config", "validate", "-q").stdout.split()) == sorted(places)

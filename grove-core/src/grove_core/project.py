@@ -218,7 +218,7 @@ class Project:
             self.plugins,
             self.backend_context,
             personal_backend=self.config.backends.personal,
-            settings=self._read(self.backend_sections()),
+            settings=self._read("backends"),
             outbox=self.outbox,
             primary=self.config.backends.primary,
         )
@@ -315,7 +315,7 @@ class Project:
                     overrides=ticketing.overrides,
                     listed=ticketing.discovery,
                 ),
-                settings=self._read(self.ticket_sections()),
+                settings=self._read("tickets"),
                 patterns=ticketing.patterns,
             )
         return self._tickets[key]
@@ -471,14 +471,6 @@ class Project:
         """Return how learnings have fared."""
         return self.numbers.usage(learning_ids)
 
-    def backend_sections(self) -> "Mapping[str, PluginSection | None]":
-        """The memory backends' own sections, by the backends' names."""
-        return self._sections("backends", self.plugins.memory_backends())
-
-    def ticket_sections(self) -> "Mapping[str, PluginSection | None]":
-        """The ticket systems' own sections, by the systems' names."""
-        return self._sections("tickets", self.plugins.ticket_probes())
-
     def gates(self, most_blocks: int, session_id: str = "") -> "list[OpenGate]":
         """Open the gates of plugins that are on; all together block so often in a row at most."""
         if not self.plugins.gates():
@@ -489,38 +481,38 @@ class Project:
         context = self.context(session_id=session_id)
         return open_gates(self.plugins, context, self.gate_settings(), left)
 
-    def gate_sections(self) -> "Mapping[str, PluginSection | None]":
-        """The own sections of plugins' gates, by the gates' names."""
-        return self._sections("gates", self.plugins.gates())
-
     def gate_settings(self) -> Mapping[str, Any]:
         """What the own sections of plugins' gates say, by the gates' names; most say nothing."""
         loaded = self.loaded_config
         said = [*loaded.plugin_sections, *loaded.plugin_variables]
         if not any(name.lower().replace("grove_", "").startswith("gates") for name in said):
             return {}
-        return self._read(self.gate_sections())
+        return self._read("gates")
 
-    def _sections(
-        self, family: str, offered: "Iterable[Contribution[Any]]"
-    ) -> "Mapping[str, PluginSection | None]":
+    def sections(self, family: str) -> "Mapping[str, PluginSection]":
+        """The own sections of backends, tickets or gates, by the names of those that have some."""
         from grove_core.config.plugin_section import section_of
 
+        offers: Mapping[str, Callable[[], Iterable[Contribution[Any]]]] = {
+            "backends": self.plugins.memory_backends,
+            "tickets": self.plugins.ticket_probes,
+            "gates": self.plugins.gates,
+        }
         loaded, trusted = self.loaded_config, lambda: self.trusted
-        kinds = {one.value.name: one.value.settings for one in offered}
+        kinds = {one.value.name: one.value.settings for one in offers[family]()}
         return {
-            name: kind and section_of(loaded, f"{family}.{name}", kind, trusted)
+            name: section_of(loaded, f"{family}.{name}", kind, trusted)
             for name, kind in kinds.items()
+            if kind is not None
         }
 
-    def _read(self, sections: "Mapping[str, PluginSection | None]") -> Mapping[str, Any]:
+    def _read(self, family: str) -> Mapping[str, Any]:
         """Read settings; a bad key falls back by itself and is reported."""
         settings: dict[str, Any] = {}
-        for name, section in sections.items():
-            if section is not None:
-                settings[name], problems = section.read()
-                for problem in problems:
-                    self.diagnostics.log("warning", str(problem))
+        for name, section in self.sections(family).items():
+            settings[name], problems = section.read()
+            for problem in problems:
+                self.diagnostics.log("warning", str(problem))
         return settings
 
     def _report_problem(self, problem: "PluginProblem") -> None:

@@ -168,8 +168,8 @@ def validate(invocation: Invocation) -> Result:
 
     A mistake costs one key, which then has what the next weaker layer says. Sections of plugins are
     checked by what the plugins declare. What is set and has no effect is named and is no mistake: a
-    section that no plugin reads, an override of what is not installed, a key that nothing acts on
-    yet, a project's value that waits for `grove trust`. Exit code 1 when there is a mistake.
+    section that no plugin reads, a project's value that waits for `grove trust`. Exit code 1 when
+    there is a mistake.
     """
     found = examine_settings(invocation.project)
     warnings = [*map(str, found.waiting), *found.unused]

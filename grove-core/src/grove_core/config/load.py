@@ -2,7 +2,7 @@
 
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
@@ -24,9 +24,8 @@ from grove_core.storage.paths import Paths, ProjectPaths
 from grove_core.text import escape_invisible
 
 _LARGEST_FILE_BYTES: Final = 1024 * 1024
-_MOST_MISTAKES: Final = 20
 _MOST_PROBLEMS: Final = 100
-_PLUGIN_SECTIONS: Final = ("backends", "gates", "tickets")
+PLUGIN_SECTIONS: Final = ("backends", "tickets", "gates")
 # A section's name and a key's may follow.
 _OF_A_PLUGIN: Final = re.compile(r"GROVE_(BACKENDS|GATES|TICKETS)_.*[^_]_+[^_].*")
 OVERRIDES: Final = ("ticketing.overrides", "backends.overrides")
@@ -84,14 +83,10 @@ class LoadedConfig:
         """Take what a file says."""
         origin = Origin(source=source, file=path)
         try:
-            table, mistakes = _parse_toml(_read_file(path))
+            self._take_table(_parse_toml(_read_file(path)), "", origin)
         except ValueProblem as problem:
             message = f"{problem}; the whole file is left out until that is corrected"
             self._refuse("", origin, message)
-        else:
-            for mistake in mistakes:
-                self._refuse("", origin, mistake)
-            self._take_table(table, "", origin)
 
     def _take_table(self, table: Mapping[str, Any], prefix: str, origin: Origin) -> None:
         declared = config_keys()
@@ -108,7 +103,7 @@ class LoadedConfig:
                 self._take(key, bool, value, origin)
             elif key in declared:
                 self._take(key, declared[key].annotation, value, origin)
-            elif prefix[:-1] in _PLUGIN_SECTIONS and isinstance(value, dict):
+            elif prefix[:-1] in PLUGIN_SECTIONS and isinstance(value, dict):
                 layers = [self.plugin_sections]
                 layers += [self.own_sections] if origin.source is not Source.PROJECT else []
                 for layer in layers:
@@ -120,7 +115,7 @@ class LoadedConfig:
     def read_environment(self, environment: Mapping[str, str]) -> None:
         """Take what variables say."""
         keys = {variable_of(key): key for key in config_keys()}
-        names = {key.partition(".")[0] for key in config_keys()} | {*_PLUGIN_SECTIONS}
+        names = {key.partition(".")[0] for key in config_keys()} | {*PLUGIN_SECTIONS}
         sections = tuple(f"{variable_of(name)}_" for name in names)
         tables = {f"{variable_of(key)}_": key for key in OVERRIDES}
         for variable, text in sorted(environment.items()):
@@ -202,49 +197,15 @@ def _read_file(path: Path) -> str:
         raise ValueProblem(f"cannot be read: {error.strerror or error}") from error
 
 
-def _parse_toml(text: str) -> tuple[dict[str, Any], list[str]]:
+def _parse_toml(text: str) -> dict[str, Any]:
     if _sets_nothing(text):
-        return {}, []
+        return {}
     import tomli
 
     try:
-        return tomli.loads(text), []
-    except (ValueError, RecursionError):
-        return _parse_tables(text)
-
-
-def _parse_tables(text: str) -> tuple[dict[str, Any], list[str]]:
-    """Read each table of an invalid file by itself: a mistake costs one table."""
-    import tomli
-
-    found: dict[str, Any] = {}
-    mistakes: list[str] = []
-    line = 1
-    for part in re.split(r"(?m)^(?=[ \t]*\[)", text):
-        try:
-            clashes = list(_merge(found, tomli.loads(part), ""))
-        except (ValueError, RecursionError) as error:
-            reason = escape_invisible(str(error))
-            mistakes.append(f"is not valid TOML; the table at line {line} is left out: {reason}")
-        else:
-            mistakes += [f"has {key} twice, again in line {line}" for key in clashes]
-        line += part.count("\n")
-        if len(mistakes) >= _MOST_MISTAKES:
-            mistakes.append(f"is left out from line {line} on: too much in it is no TOML")
-            break
-    return found, mistakes or ["is not valid TOML: a table stands there twice; both count"]
-
-
-def _merge(into: dict[str, Any], table: Mapping[str, Any], prefix: str) -> Iterator[str]:
-    """Add a table's keys; yield those that are there already, and stay as they are."""
-    for key, value in table.items():
-        known = into.setdefault(key, value)
-        if isinstance(known, dict) and isinstance(value, dict) and known is not value:
-            yield from _merge(known, value, f"{prefix}{key}.")
-        elif isinstance(known, list) and isinstance(value, list) and known is not value:
-            known += value
-        elif known is not value:
-            yield f"{prefix}{key}"
+        return tomli.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueProblem(f"is not valid TOML: {escape_invisible(str(error))}") from error
 
 
 def _sets_nothing(text: str) -> bool:

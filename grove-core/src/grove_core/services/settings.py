@@ -1,6 +1,6 @@
 """Every setting in force, with where it comes from; and everything that is wrong with them."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from grove_core.config.edit import render_default_config, with_setting
 from grove_core.config.load import (
     DEFAULT,
     OVERRIDES,
+    PLUGIN_SECTIONS,
     ConfigProblem,
     LoadedConfig,
     Origin,
@@ -27,19 +28,13 @@ from grove_core.config.schema import (
 )
 from grove_core.errors import ConfigError
 from grove_core.plugins.discovery import BACKEND_GROUP, GENERAL_GROUP, TICKET_GROUP
-from grove_core.plugins.manager import Contribution
 from grove_core.project import Project
 from grove_core.services.packages import install_command_named
 from grove_core.storage import files
 from grove_core.text import escape_invisible
 
 _FILE_MODE: Final = 0o644
-_GROUPS: Final = {
-    "backends": BACKEND_GROUP,
-    "gates": GENERAL_GROUP,
-    "tickets": TICKET_GROUP,
-    "ticketing": TICKET_GROUP,
-}
+_GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP, "gates": GENERAL_GROUP}
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - any JSON value
@@ -67,21 +62,15 @@ class EffectiveSetting:
 def effective_settings(project: Project) -> list[EffectiveSetting]:
     """List every key that is known here, those of plugins' own sections included."""
     own = [row for key in config_keys() for row in _rows_of(key, project.loaded_config)]
-    sections = plugin_sections(project).values()
-    return own + [row for one in sections if one for row in _plugin_rows(one)]
+    return own + [row for one in plugin_sections(project).values() for row in _plugin_rows(one)]
 
 
-def plugin_sections(project: Project) -> dict[str, PluginSection | None]:
-    """The sections of all plugins in use, by their names; of some nothing is declared."""
-    families = {
-        "backends": project.backend_sections(),
-        "tickets": project.ticket_sections(),
-        "gates": project.gate_sections(),
-    }
+def plugin_sections(project: Project) -> dict[str, PluginSection]:
+    """The sections of all plugins in use, by their names."""
     return {
         f"{family}.{name}": section
-        for family, sections in families.items()
-        for name, section in sections.items()
+        for family in PLUGIN_SECTIONS
+        for name, section in project.sections(family).items()
     }
 
 
@@ -137,18 +126,10 @@ class Findings:
 
 def examine_settings(project: Project) -> Findings:
     """Find what is wrong with the configuration, plugins' own sections included."""
-    loaded = project.loaded_config
     sections = plugin_sections(project)
-    problems = list(loaded.problems)
-    for name, section in sections.items():
-        if section is not None:
-            problems += section.read()[1]
-            continue
-        message = "is not known: this plugin has no settings"
-        for key in (f"{name}.{one}" for one in loaded.plugin_sections.get(name, {})):
-            shown, origin = escape_invisible(key), loaded.origins[key]
-            problems.append(ConfigProblem(key=shown, origin=origin, message=message))
-    problems += _unread_variables([one for one in sections.values() if one], loaded)
+    problems = [*project.loaded_config.problems]
+    problems += [problem for one in sections.values() for problem in one.read()[1]]
+    problems += _unread_variables(sections.values(), project.loaded_config)
     return Findings(
         mistakes=[one for one in problems if one.message != NOT_AGREED],
         waiting=[one for one in problems if one.message == NOT_AGREED],
@@ -186,58 +167,34 @@ def backend_warnings(project: Project) -> list[str]:
         name = named.partition("@")[0]
         complaint = ""
         if name not in states:
-            complaint = f"which {_absence(project, BACKEND_GROUP, name, states)}"
+            complaint = _absence(project, "backends", name)
         elif key == "backends.personal" and not project.library.personal:
-            complaint = "which cannot keep personal learnings"
+            complaint = "it cannot keep personal learnings"
         elif key == "backends.primary" and not states[name].is_active:
-            why = f"which cannot be used here: {states[name].why}"
+            why = f"it cannot be used here: {states[name].why}"
             complaint = f"{why}; its learnings are kept elsewhere until it can"
         if complaint:
-            lines.append(f"{origin}: {key} names {named}, {complaint}")
+            lines.append(f"{origin}: {key} names {named}: {complaint}")
     return lines
 
 
-def _absence(project: Project, group: str, name: str, known: Collection[str]) -> str:
-    """Say why a plugin is not there, and what to do."""
+def _absence(project: Project, family: str, name: str) -> str:
+    """Say why a plugin cannot be used, and what to do."""
     for entry in project.plugins.found:
-        if (entry.group, entry.name) == (group, name):
-            return f"is {entry.state.value}: {entry.detail or '`grove plugins` says why'}"
-    how = install_command_named(name) or "install it"
-    return f"is not installed: {how} or name another (installed: {', '.join(known) or 'none'})"
+        if (entry.group, entry.name) == (_GROUPS[family], name):
+            return f"{name} is {entry.state.value}: {entry.detail or 'it has no use for this'}"
+    how = install_command_named(name) or "install it or correct the name"
+    return f"{name} is not installed: {how}"
 
 
 def _without_effect(project: Project, read: Collection[str]) -> Iterator[str]:
-    """Name sections and overrides of plugins that are not there."""
+    """Name sections that no plugin reads."""
     loaded = project.loaded_config
-    unread = {
-        f"[{name}]": (name, next((f"{name}.{key}" for key in said), ""))
-        for name, said in loaded.plugin_sections.items()
-        if name not in read
-    }
-    for table in ("backends", "ticketing"):
-        for name in getattr(loaded.config, table).overrides:
-            key = f"{table}.overrides.{name}"
-            unread[key] = f"{table}.{name}", key
-    for what, (place, key) in unread.items():
-        family, _, name = place.partition(".")
-        group = _GROUPS[family]
-        known = _known_names(project, group)
-        if what.startswith("[") or name not in known:
-            origin = loaded.origins.get(key, DEFAULT)
-            absence = _absence(project, group, name, known)
-            yield escape_invisible(f"{origin}: {what} has no effect: {name} {absence}")
-
-
-def _known_names(project: Project, group: str) -> Collection[str]:
-    plugins = project.plugins
-    offers: Mapping[str, Callable[[], Sequence[Contribution[Any]]]] = {
-        BACKEND_GROUP: plugins.memory_backends,
-        GENERAL_GROUP: plugins.gates,
-        TICKET_GROUP: plugins.ticket_probes,
-    }
-    offered = offers[group]()
-    names = [one.name for one in plugins.found if one.group == group]
-    return sorted({*names, *(one.value.name for one in offered)})
+    for section, said in loaded.plugin_sections.items():
+        if said and section not in read:
+            origin = loaded.origins[f"{section}.{next(iter(said))}"]
+            why = _absence(project, *section.split(".", 1))
+            yield escape_invisible(f"{origin}: [{section}] has no effect: {why}")
 
 
 # --- changing one -------------------------------------------------------------------------------

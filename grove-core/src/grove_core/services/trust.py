@@ -57,7 +57,7 @@ def examine_trust(project: Project) -> TrustState:
         fault = str(error)
     silent: list[str] = []
     sections = plugin_sections(project).values()
-    requests = [request for one in sections if one for request in one.requests.values()]
+    requests = [request for one in sections for request in one.requests.values()]
     for backend in project.plugins.memory_backends():
         if (ask := backend.value.trust) is None:
             continue
