@@ -29,7 +29,7 @@ from grove_core.model.gate import Gate
 from grove_core.model.learning import Learning
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
-from grove_core.storage.codec import read_as, to_jsonable
+from grove_core.storage.codec import to_jsonable
 from grove_core.testing.samples import example_learning
 
 NOW = datetime(2026, 2, 6, 10, 0, tzinfo=UTC)
@@ -114,9 +114,8 @@ def test_any_session_comes_back_as_it_was(session):
 
 @settings(max_examples=20, deadline=None)
 @given(SESSIONS)
-def test_any_session_is_written_and_read_as_cattrs_does_it(session):
+def test_any_session_is_written_as_cattrs_does_it(session):
     document = json.loads(json.dumps(to_jsonable(session)))
-    assert read_as(Session, document) == session
     unknown = document.pop("unknown")
     assert document_of(session) == unknown | document
 
