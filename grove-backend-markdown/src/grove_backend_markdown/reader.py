@@ -47,8 +47,8 @@ class Reading(NamedTuple):
 
     entries: tuple[Entry, ...]
     problems: tuple[Problem, ...]
-    settled: int = 1
-    has_markers: bool = False
+    ends_whole: bool = True
+    """Whether an entry that is added at the end changes nothing of what was read before it."""
 
     def find(self, learning_id: str) -> Entry | None:
         """Find the entry of an id, which is compared exactly."""
@@ -66,12 +66,12 @@ def read_entries(text: str) -> Reading:
         for position in sides.markers
     ]
     entries: dict[str, Entry] = {}
-    settled = 0
+    ends_whole = not sides.markers
     for positions in (sides.ours, sides.theirs):
         whole = len(positions) == len(lines)
         side = _Side(lines if whole else [lines[position] for position in positions], positions)
         side.read()
-        settled = settled if sides.markers else max(settled, side.settled)
+        ends_whole = ends_whole and side.ends_whole
         problems += side.problems
         for entry in side.entries:
             first = entries.setdefault(entry.learning.id, entry)
@@ -81,8 +81,7 @@ def read_entries(text: str) -> Reading:
     return Reading(
         tuple(sorted(entries.values(), key=lambda entry: entry.first_line)),
         tuple(sorted(set(problems))),
-        settled + 1,
-        bool(sides.markers),
+        ends_whole,
     )
 
 
@@ -103,11 +102,15 @@ class _Side:
     def __init__(self, lines: Sequence[str], positions: Sequence[int]) -> None:
         self.entries: list[Entry] = []
         self.problems: list[Problem] = []
-        self.settled = 0
         self._lines = lines
         self._positions = positions
         self._open_fences: set[str] = set()
         self._has_old = False
+
+    @property
+    def ends_whole(self) -> bool:
+        """Whether no fence may be closed yet, and no older entry may end at a later rule."""
+        return not self._open_fences and not self._has_old
 
     def read(self) -> None:
         """Read everything."""
@@ -141,11 +144,6 @@ class _Side:
         section = read_section(self._lines, position, *heading)
         return self._add_current(position, section)
 
-    def _settle(self, position: int) -> None:
-        # A fence may be closed yet, and the detail of an older entry ends at the last rule.
-        if not self._open_fences and not self._has_old:
-            self.settled = position
-
     def _add_old(self, position: int, section: Section) -> int:
         self._has_old = True
         if section.summary:
@@ -164,7 +162,6 @@ class _Side:
         elif not has_fields and section.detail is None:
             self._report(position, "a heading with an id, but no fields and no detail")
         else:
-            self._settle(position)
             self._add(position, section)
         return section.end
 
