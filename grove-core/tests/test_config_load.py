@@ -146,7 +146,6 @@ def test_mistake_falls_back_to_the_next_layer_not_to_the_default(world):
     ("content", "words"),
     [
         (b"[gate]\nsession = \n", "line 2"),
-        (b"[retrieval]\nmax_chars = 900\n[retrieval]\n", "line 3"),
         (b"[gate]\n# \xff\n", "not UTF-8 (at line 2)"),
         (b"x = " + b"[" * 100_000, "TOML"),
         (b"#" * (1024 * 1024 + 1), "1 MiB"),
@@ -223,6 +222,23 @@ def test_whatever_one_key_holds_the_others_stand(key, text):
         or text == "{}"
         or any(origin.source is Source.USER for origin in loaded.origins.values())
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[gate]\nsession = never\n[retrieval]\nmax_chars = 900\n", 2),
+        ("retrieval.max_chars = 900\n[decay\nx = 1\n", 2),
+        ("[retrieval]\nmax_chars = 900\n[gate]\n[retrieval]\n", 4),
+        (f"[gate]\nsession = never\n[retrieval]\nmax_chars = 900\n{acme('a {id}') * 2}", 2),
+    ],
+)
+def test_a_table_that_cannot_be_read_costs_no_other(world, text, line):
+    loaded = world.load(project=text)
+    assert loaded.config.retrieval.max_chars == 900
+    assert len(loaded.config.ticketing.patterns) == text.count("acme")
+    (problem,) = loaded.problems
+    assert f"line {line}" in str(problem)
 
 
 @pytest.mark.parametrize("text", ["[\n" * 100_000, "".join(f"x{n} = 1\n" for n in range(20_000))])

@@ -3,6 +3,7 @@
 import re
 import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +26,8 @@ from grove_core.text import escape_invisible
 
 _LARGEST_FILE_BYTES: Final = 1024 * 1024
 _MOST_PROBLEMS: Final = 100
+_MOST_TABLES: Final = 100
+"""Of a file that is no valid TOML: each is parsed by itself."""
 PLUGIN_SECTIONS: Final = ("backends", "tickets", "gates")
 # A section's name and a key's may follow.
 _OF_A_PLUGIN: Final = re.compile(r"GROVE_(BACKENDS|GATES|TICKETS)_.*[^_]_+[^_].*")
@@ -83,10 +86,16 @@ class LoadedConfig:
         """Take what a file says."""
         origin = Origin(source=source, file=path)
         try:
-            self._take_table(_parse_toml(_read_file(path)), "", origin)
+            text = _read_file(path)
         except ValueProblem as problem:
             message = f"{problem}; the whole file is left out until that is corrected"
             self._refuse("", origin, message)
+            return
+        tables, mistake = _parse_toml(text)
+        for table in tables:
+            self._take_table(table, "", origin)
+        if mistake:
+            self._refuse("", origin, mistake)
 
     def _take_table(self, table: Mapping[str, Any], prefix: str, origin: Origin) -> None:
         declared = config_keys()
@@ -197,15 +206,21 @@ def _read_file(path: Path) -> str:
         raise ValueProblem(f"cannot be read: {error.strerror or error}") from error
 
 
-def _parse_toml(text: str) -> dict[str, Any]:
+def _parse_toml(text: str) -> tuple[list[dict[str, Any]], str]:
+    """Parse a file, or those tables of an invalid one that can be read; say what is wrong."""
     if _sets_nothing(text):
-        return {}
+        return [], ""
     import tomli
 
     try:
-        return tomli.loads(text)
+        return [tomli.loads(text)], ""
     except (ValueError, RecursionError) as error:
-        raise ValueProblem(f"is not valid TOML: {escape_invisible(str(error))}") from error
+        mistake = f"is not valid TOML: {error}; the tables that can be read count"
+    tables = []
+    for part in re.split(r"(?m)^(?=[ \t]*\[[^\[])", text, maxsplit=_MOST_TABLES):
+        with suppress(ValueError, RecursionError):
+            tables.append(tomli.loads(part))
+    return tables, escape_invisible(mistake)
 
 
 def _sets_nothing(text: str) -> bool:
