@@ -127,21 +127,11 @@ def test_of_two_statuses_the_stronger_counts(ours, theirs, written):
     assert found.after == f"{before}- **Status:** {written}\n{after}"
 
 
-def test_an_entry_that_one_side_deleted_is_gone_unless_the_other_has_changed_it():
-    one, two = (format_entry(example_learning(number)) for number in (1, 2))
-    changed = one.replace("active", "archived (old)")
-    for theirs, is_there in ((one, False), (changed, True)):
-        found = repair_of(PATH, conflict(f"{HEADER}\n", "", f"{theirs}\n", two, f"{one}\n"))
-        assert (example_learning(1).id in learnings_in(found.after)) is is_there
-        assert example_learning(2).id in learnings_in(found.after)
-
-
 ONE = "cl_20260206_aaaaab"
 
 
-def conflict(before, ours, theirs, after, ancestor=None):
-    shown = "" if ancestor is None else f"||||||| base\n{ancestor}"
-    return f"{before}<<<<<<< ours\n{ours}{shown}=======\n{theirs}>>>>>>> theirs\n{after}"
+def conflict(before, ours, theirs, after):
+    return f"{before}<<<<<<< ours\n{ours}=======\n{theirs}>>>>>>> theirs\n{after}"
 
 
 def parts(field):
@@ -150,6 +140,13 @@ def parts(field):
     before, found, after = text.partition(f"- **{field}:** ")
     assert found
     return before, after.partition("\n")[2]
+
+
+def test_markers_that_do_not_fit_together_are_left_to_people(repair):
+    text = f"{HEADER}\n{format_entry(example_learning(1))}\n<<<<<<< ours\nLost its end\n"
+    found = repair(text)
+    assert found.after == text
+    assert "markers that do not fit together" in found.left[0]
 
 
 def test_an_entry_that_both_have_changed_stands_there_twice_and_is_named():

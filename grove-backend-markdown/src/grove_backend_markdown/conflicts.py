@@ -1,5 +1,6 @@
 """Git's conflict markers: a file that holds them is read as its two sides."""
 
+import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -10,13 +11,8 @@ _BASE: Final = "|||||||"
 _MIDDLE: Final = "======="
 _THEIRS: Final = ">>>>>>>"
 _MARKERS: Final = frozenset({_OURS, _BASE, _MIDDLE, _THEIRS})
-_BEFORE: Final = {
-    _OURS: {_THEIRS},
-    _BASE: {_OURS},
-    _MIDDLE: {_OURS, _BASE},
-    _THEIRS: {_MIDDLE},
-}
 _ENDS: Final = frozenset({_OURS, _THEIRS})
+_CONFLICTS: Final = re.compile(r"(?:<\|?=>)+")
 
 
 class Sides(NamedTuple):
@@ -25,13 +21,16 @@ class Sides(NamedTuple):
     ours: Sequence[int]
     theirs: Sequence[int]
     markers: Sequence[int]
+    """Where they stand; none when there is no conflict."""
+    fit: bool
+    """Whether the markers are those of whole conflicts, and no others."""
 
 
 def split_sides(text: str, lines: Sequence[str]) -> Sides:
     """Take both sides of every conflict apart."""
     possible = any(end in text for end in _ENDS)
     if not possible or not any(line[:7] in _ENDS and _marker(line) for line in lines):
-        return Sides(range(len(lines)), (), ())
+        return Sides(range(len(lines)), (), (), fit=True)
     ours: list[int] = []
     theirs: list[int] = []
     markers: list[int] = []
@@ -47,26 +46,8 @@ def split_sides(text: str, lines: Sequence[str]) -> Sides:
             ours.append(position)
         if inside in {_MIDDLE, _THEIRS}:
             theirs.append(position)
-    return Sides(ours, theirs, markers)
-
-
-def conflict_versions(text: str) -> tuple[str, str, str] | None:
-    """Restore the versions that git has merged into a text with markers."""
-    sides: dict[str, list[str]] = {_BASE: [], _OURS: [], _MIDDLE: []}
-    inside = _THEIRS
-    for line in text.split("\n"):
-        marker = _marker(line)
-        # Outside of a conflict these are a person's underline or table.
-        if marker is None or (inside == _THEIRS and marker in {_MIDDLE, _BASE}):
-            for name, side in sides.items():
-                if inside in {_THEIRS, name}:
-                    side.append(line)
-        elif inside not in _BEFORE[marker]:
-            return None
-        else:
-            inside = marker
-    base, ours, theirs = ("\n".join(side) for side in sides.values())
-    return (base, ours, theirs) if inside == _THEIRS else None
+    order = "".join(lines[position][0] for position in markers)
+    return Sides(ours, theirs, markers, fit=_CONFLICTS.fullmatch(order) is not None)
 
 
 def _marker(line: str) -> str | None:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from grove_backend_markdown.conflicts import split_sides
 from grove_backend_markdown.lines import is_blank
 from grove_backend_markdown.reader import read_entries
 from grove_core import Learning, LearningStatus
@@ -28,11 +27,6 @@ class Document(NamedTuple):
 
     head: Lines
     blocks: dict[str, Block]
-
-
-def has_markers(text: str) -> bool:
-    """Return whether git's conflict markers stand in a text."""
-    return bool(split_sides(text, text.split("\n")).markers)
 
 
 def take_apart(text: str) -> Document:
@@ -68,19 +62,19 @@ def put_together(head: Lines, blocks: Iterable[Block], line_end: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def merge_sides(base: str, ours: str, theirs: str) -> tuple[str, list[str]]:
+def merge_sides(ours: str, theirs: str) -> tuple[str, list[str]]:
     """Put two branches' versions together.
 
-    What one side has added is there, and so is prose. Of two statuses the stronger counts. An entry
+    What one side alone has is there, and so is prose. Of two statuses the stronger counts. An entry
     that both have changed otherwise stands there twice, and is named.
     """
-    before, mine, other = (take_apart(text) for text in (base, ours, theirs))
+    mine, other = take_apart(ours), take_apart(theirs)
     twice: list[str] = []
     blocks: list[Block] = []
     for key in _order(mine, other):
         one, two = mine.blocks.get(key), other.blocks.get(key)
         if one is None or two is None:
-            blocks += [block for block in (one, two) if block and not _is_known(before, block)]
+            blocks += filter(None, (one, two))
         elif joined := join_entries(one, two):
             blocks.append(one._replace(lines=joined, after=_both(one.after, two.after)))
         else:
@@ -99,12 +93,6 @@ def join_entries(first: Block, second: Block) -> Lines | None:
 
 def _but_status(block: Block) -> Lines:
     return tuple(line for place, line in enumerate(block.lines) if place != block.status)
-
-
-def _is_known(before: Document, block: Block) -> bool:
-    """Return whether the other side has deleted an entry that this one has not touched."""
-    known = before.blocks.get(block.learning.id)
-    return known is not None and known.lines == block.lines
 
 
 def _order(ours: Document, theirs: Document) -> list[str]:

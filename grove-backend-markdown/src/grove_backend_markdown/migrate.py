@@ -5,11 +5,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from grove_backend_markdown.conflicts import split_sides
 from grove_backend_markdown.document import (
     Block,
     Document,
     Lines,
-    has_markers,
     join_entries,
     put_together,
     take_apart,
@@ -73,8 +73,8 @@ def _gather(file: Path, folder: Path, root: Path, *, dry_run: bool) -> Sequence[
 def _read(path: Path) -> Document:
     """Take a file apart that is not spoilt."""
     text = read_whole(path)
-    document = take_apart(text)
-    if has_markers(text) or take_apart(_without(text, document.blocks)).blocks:
+    document, sides = take_apart(text), split_sides(text, text.split("\n"))
+    if sides.markers or take_apart(_without(text, document.blocks)).blocks:
         raise BackendError(
             f"{path} holds conflict markers, or entries twice: grove maintain repair; nothing was"
             " moved out of it"

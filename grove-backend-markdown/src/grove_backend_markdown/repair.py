@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from grove_backend_markdown.conflicts import conflict_versions, split_sides
+from grove_backend_markdown.conflicts import split_sides
 from grove_backend_markdown.document import (
     Lines,
     join_entries,
@@ -50,15 +50,16 @@ def repair_of(path: Path, text: str) -> Repair:
 
 def _without_markers(text: str, repaired: list[str], left: list[str]) -> str:
     """Write both sides that conflict markers show."""
-    markers = split_sides(text, text.split("\n")).markers
-    if not markers:
+    lines = text.split("\n")
+    sides = split_sides(text, lines)
+    if not sides.markers:
         return text
-    first = markers[0] + 1
-    versions = conflict_versions(text)
-    if versions is None:
+    first = sides.markers[0] + 1
+    if not sides.fit:
         left.append(f"line {first}: conflict markers that do not fit together")
         return text
-    merged, twice = merge_sides(*versions)
+    ours, theirs = ("\n".join(lines[at] for at in one) for one in (sides.ours, sides.theirs))
+    merged, twice = merge_sides(ours, theirs)
     repaired.append(f"line {first}: both sides of git's conflict are written")
     left += [f"{key}: both branches have changed it, keep one of the two entries" for key in twice]
     return merged
