@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from grove_backend_markdown.places import area_of, file_of, folder_of, is_spread
 from grove_core import (
     BackendContext,
-    BackendError,
     Capability,
     Changes,
     Filters,
@@ -21,8 +20,8 @@ from grove_core import (
     Receipt,
     ReceiptStatus,
     append_text,
+    check_storable,
     edit_text,
-    is_learning_id,
 )
 
 if TYPE_CHECKING:
@@ -64,10 +63,11 @@ class MarkdownBackend:
 
     def write(self, learning: Learning) -> Receipt:
         """Append a learning to the file, or to one of its own, unless its id is there already."""
-        from grove_backend_markdown.format import file_header
+        from grove_backend_markdown.format import file_header, format_entry
         from grove_backend_markdown.reader import read_entries
 
-        entry = _entry_of(learning)
+        check_storable(learning)
+        entry = format_entry(learning)
         path = self._store.file_for(learning.id)
         header = f"{file_header(self._area)}\n" if path == self._file else ""
 
@@ -77,14 +77,18 @@ class MarkdownBackend:
             return _joint(text, header) + entry
 
         stored = self._store.find(learning.id)
-        if stored is not None and not self._complete(stored.path, learning.id, entry):
-            return _receipt(learning, ReceiptStatus.DUPLICATE, stored.path)
         if stored is not None:
-            return _receipt(learning, ReceiptStatus.STORED, stored.path)
-        appended = append_text(path, unless_there, inside=self._inside)
-        self._store.forget(path)
-        status = ReceiptStatus.STORED if appended else ReceiptStatus.DUPLICATE
-        return _receipt(learning, status, path)
+            path = stored.path
+            is_new = self._complete(path, learning.id, entry)
+        else:
+            is_new = append_text(path, unless_there, inside=self._inside)
+            self._store.forget(path)
+        return Receipt(
+            learning_id=learning.id,
+            status=ReceiptStatus.STORED if is_new else ReceiptStatus.DUPLICATE,
+            backend=NAME,
+            location=str(path),
+        )
 
     def _complete(self, path: Path, learning_id: str, entry: str) -> bool:
         """Write the rest of an entry that was cut off at the file's end, by a loss of power say."""
@@ -152,30 +156,8 @@ class MarkdownBackend:
         return changes_since(self._store.contents(), mark)
 
 
-def _entry_of(learning: Learning) -> str:
-    if not is_learning_id(learning.id):
-        raise BackendError(f"{learning.id!a} is no id of a learning")
-    from grove_backend_markdown.format import format_entry
-
-    entry = format_entry(learning)
-    try:
-        entry.encode()
-    except UnicodeEncodeError as error:
-        raise BackendError(f"{learning.id} holds half a character: {error}") from error
-    return entry
-
-
 def _joint(text: str, header: str) -> str:
     """What stands between the text that is there and a new entry."""
     if not text:
         return header
     return "" if text.endswith(("\n\n", "\n\r\n")) else "\n"
-
-
-def _receipt(learning: Learning, status: ReceiptStatus, path: Path) -> Receipt:
-    return Receipt(
-        learning_id=learning.id,
-        status=status,
-        backend=NAME,
-        location=str(path),
-    )
