@@ -15,7 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from grove_core import Share
 from grove_core.reflection.candidates import read_candidate
-from grove_core.reflection.write_gate import evaluate, find_instruction
+from grove_core.reflection.instructions import find_instruction
+from grove_core.reflection.write_gate import evaluate
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "dev" / "write-gate.md"

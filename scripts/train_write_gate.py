@@ -24,7 +24,7 @@ import numpy as np  # type: ignore[import-not-found]
 from attrs import frozen
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-not-found]
 
-from grove_core.reflection.write_gate.text import parse
+from grove_core.reflection.write_gate import parse
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 WEIGHTS: Final = ROOT / "grove-core/src/grove_core/reflection/data/weights.json"

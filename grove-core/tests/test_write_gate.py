@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.model.learning import Candidate, Category, Criterion
-from grove_core.reflection.write_gate import evaluate, find_instruction
-from grove_core.reflection.write_gate.evaluate import REASON_LENGTH_MAX
+from grove_core.reflection.instructions import find_instruction
+from grove_core.reflection.write_gate import REASON_LENGTH_MAX, evaluate
 
 
 def candidate(summary, detail, *, criteria=(Criterion.STABLE_FACT,), tags=("topic",)):

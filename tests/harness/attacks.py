@@ -27,8 +27,8 @@ from world import Agent, World
 
 from grove_core.injection import render
 from grove_core.reflection.candidates import read_candidate
+from grove_core.reflection.instructions import find_instruction
 from grove_core.reflection.secrets import find_secrets
-from grove_core.reflection.write_gate import find_instruction
 from grove_core.retrieval.terms import entry_of
 from grove_core.testing.samples import example_learning
 from grove_core.text import counted

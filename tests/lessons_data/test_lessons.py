@@ -9,8 +9,9 @@ from attacks import poisons
 from lessons import FOLDER, PLACEHOLDER, SECRETS, lines, load
 
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
+from grove_core.reflection.instructions import find_instruction
 from grove_core.reflection.secrets import find_secrets
-from grove_core.reflection.write_gate import evaluate, find_instruction
+from grove_core.reflection.write_gate import evaluate
 
 PARTS = ("development", "test", "blind", "training", "short", "authors", "orders")
 # The least share of good lessons that passes, and the most of others, where nothing was learnt.

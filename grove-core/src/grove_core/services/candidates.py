@@ -176,7 +176,8 @@ def check_by_write_gate(
 ) -> Rejection | Doubt | None:
     """Ask the write gate, whatever its mode; what it has refused often enough it only doubts."""
     try:
-        from grove_core.reflection.write_gate import evaluate, find_instruction
+        from grove_core.reflection.instructions import find_instruction
+        from grove_core.reflection.write_gate import evaluate
 
         order = find_instruction(candidate)
         assessment = evaluate(candidate)
