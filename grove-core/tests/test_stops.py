@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-from grove_core.hooks import stops
 from grove_core.hooks.stops import COMMAND, SERVER, Turn
 
 HOLDER = """
@@ -21,8 +20,7 @@ turn.end(answered=True)
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    monkeypatch.setattr(stops, "WAIT_FOR_SERVER_SECONDS", 0.2)
+def home(tmp_path):
     return str(tmp_path)
 
 
@@ -90,27 +88,14 @@ def test_who_dies_in_answering_is_followed_by_the_other(home, holder, who):
     assert answers(home, COMMAND if who == SERVER else SERVER)
 
 
-def test_the_command_gives_a_living_server_a_moment(home):
-    stops.announce(home, "s")
-    started = time.monotonic()
-    assert answers(home, COMMAND)
-    assert time.monotonic() - started >= 0.2
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    with open(stops.path_of(home, "s"), "wb") as file:
-        file.write(b"server taken 1.0 %d" % dead.pid)
-    started = time.monotonic()
-    assert answers(home, COMMAND)
-    assert time.monotonic() - started < 0.2
-
-
 def test_a_file_that_says_nothing_and_a_home_that_cannot_be_written_hinder_nobody(home, tmp_path):
-    os.makedirs(os.path.dirname(stops.path_of(home, "s")))
-    for content in (b"", b"\xff" * 100, b"server answered soon 1", b"server"):
-        with open(stops.path_of(home, "s"), "wb") as file:
-            file.write(content)
+    place = tmp_path / "cache" / "fast" / "s.stop"
+    place.parent.mkdir(parents=True)
+    for content in (b"", b"\xff" * 100, b"server soon", b"server", b"server 1.0", b"server 1e999"):
+        place.write_bytes(content)
         assert answers(home, COMMAND), content
     (tmp_path / "file").write_text("")
-    assert answers(str(tmp_path / "file"), COMMAND)
-    assert answers(str(tmp_path / "file"), SERVER)
-    stops.announce(str(tmp_path / "file"), "s")
+    for unusable in (str(tmp_path / "file"), "relative"):
+        assert answers(unusable, COMMAND)
+        assert answers(unusable, SERVER)
+    assert not os.path.exists("relative")

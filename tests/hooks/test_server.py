@@ -331,7 +331,9 @@ def test_a_slow_tool_delays_no_hook(monkeypatch):
     connection.close()
 
 
-def test_a_fault_is_named_and_the_next_hook_is_answered():
+def test_a_fault_is_named_and_the_next_hook_is_answered(monkeypatch):
+    monkeypatch.setenv("GROVE_HOME", "/dev/null/none")
+
     def answer(name, *_):
         if name == "stop":
             raise KeyError("gone")

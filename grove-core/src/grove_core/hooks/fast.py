@@ -91,7 +91,7 @@ def _answer(event: str, data: bytes) -> int:
         return _act(event, event, data)
     from grove_core.hooks import stops
 
-    _signal.setitimer(_signal.ITIMER_REAL, stops.WAIT_FOR_LOCK_SECONDS + _LONGEST_SECONDS)
+    _signal.setitimer(_signal.ITIMER_REAL, stops.WAIT_SECONDS + _LONGEST_SECONDS)
     turn = stops.Turn(home(), session_id, stops.COMMAND)
     _signal.setitimer(_signal.ITIMER_REAL, _LONGEST_SECONDS)
     if turn.is_answered:

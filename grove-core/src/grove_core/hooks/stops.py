@@ -14,85 +14,52 @@ if TYPE_CHECKING:
 
 SERVER = b"server"
 COMMAND = b"command"
-FOLDER = "cache/fast"
-SUFFIX = ".stop"
-WAIT_FOR_LOCK_SECONDS = 25.0
-WAIT_FOR_SERVER_SECONDS = 1.0
+WAIT_SECONDS = 25.0
 # An answer that no one has taken is of an earlier stop: the client broke that one off.
 _FRESH_SECONDS = 30.0
-_BEGUN, _ANSWERED, _TAKEN = b"begun", b"answered", b"taken"
-_LENGTH = 64
+_MARK_BYTES = 64
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 _STATUS_SECONDS = 1.0
 _HEAD_LINES = 4
 
 
 class Turn:
-    """The turn of one of the two at a stop; the lock is held until ``end``."""
+    """The turn of one of the two that are asked at a stop; the lock is held until ``end``."""
 
     def __init__(self, home: str, session_id: str, who: bytes) -> None:
-        """Wait for the turn."""
+        """Wait while the other one answers."""
         self._who = who
-        self._file = _open(path_of(home, session_id))
-        self.is_answered = self._file is not None and self._wait(self._file)
+        self._file = _open(os.path.join(home, "cache/fast", f"{session_id}.stop"))
+        self.is_answered = False
+        if self._file is not None and _lock(self._file):
+            self.is_answered = self._take(self._file)
+            if self.is_answered:
+                self.end(answered=False)
 
     def end(self, *, answered: bool) -> None:
         """Let the other one have its turn."""
         if self._file is None:
             return
         if answered:
-            self._write(self._file, _ANSWERED)
+            os.pwrite(self._file, b"%s %.6f" % (self._who, time.monotonic()), 0)
         os.close(self._file)
         self._file = None
 
-    def _wait(self, file: int) -> bool:
-        """Wait until the other one has answered, or until it is clear that it will not."""
-        started, pause = time.monotonic(), _FIRST_PAUSE
-        while time.monotonic() - started < WAIT_FOR_LOCK_SECONDS:
-            if _lock(file):
-                who, state, at, server = _read(file)
-                age = time.monotonic() - at  # the time before the last boot lies ahead
-                if who != self._who and state == _ANSWERED and -1.0 < age < _FRESH_SECONDS:
-                    self._write(file, _TAKEN)
-                    self.end(answered=False)
-                    return True
-                is_begun = who == SERVER and state == _BEGUN
-                waited = time.monotonic() - started
-                # A server that lives and is not at it now may come in a moment.
-                if self._who == SERVER or is_begun or server <= 0:
-                    break
-                from grove_core.storage.files import is_running
-
-                if waited >= WAIT_FOR_SERVER_SECONDS or not is_running(server):
-                    break
-                os.lockf(file, os.F_ULOCK, 0)
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-        self._write(file, _BEGUN)
-        return False
-
-    def _write(self, file: int, state: bytes) -> None:
-        server = os.getpid() if self._who == SERVER else _read(file)[3]
-        _write(file, self._who, state, server)
-
-
-def announce(home: str, session_id: str) -> None:
-    """Say that the server of this process gets a session's hooks; what no one took is forgotten."""
-    file = _open(path_of(home, session_id))
-    if file is None:
-        return
-    if _lock(file):  # else somebody answers a stop just now
-        _write(file, SERVER, _TAKEN, os.getpid())
-    os.close(file)
-
-
-def path_of(home: str, session_id: str) -> str:
-    """Name a session's file."""
-    return os.path.join(home, FOLDER, session_id + SUFFIX)
+    def _take(self, file: int) -> bool:
+        """Take the other one's answer to this stop, if there is one; an own one is of the last."""
+        who, _, at = os.pread(file, _MARK_BYTES, 0).partition(b" ")
+        os.ftruncate(file, 0)
+        try:
+            age = time.monotonic() - float(at)  # the time before the last boot lies ahead
+        except ValueError:
+            return False
+        return who != self._who and 0 <= age < _FRESH_SECONDS
 
 
 def _open(path: str) -> int | None:
     """Open a file for reading and writing; ``None`` when the home cannot be written."""
+    if not os.path.isabs(path):
+        return None
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
     try:
         try:
@@ -105,24 +72,17 @@ def _open(path: str) -> int | None:
 
 
 def _lock(file: int) -> bool:
-    try:
-        os.lockf(file, os.F_TLOCK, 0)
-    except OSError:
-        return False
-    return True
-
-
-def _write(file: int, who: bytes, state: bytes, server: int) -> None:
-    line = b"%s %s %.6f %d" % (who, state, time.monotonic(), server)
-    os.pwrite(file, line.ljust(_LENGTH), 0)
-
-
-def _read(file: int) -> tuple[bytes, bytes, float, int]:
-    fields = os.pread(file, _LENGTH, 0).split()
-    try:
-        return fields[0], fields[1], float(fields[2]), int(fields[3])
-    except (IndexError, ValueError):
-        return b"", b"", 0.0, 0
+    """Wait for a lock, but not without end."""
+    until, pause = time.monotonic() + WAIT_SECONDS, _FIRST_PAUSE
+    while time.monotonic() < until:
+        try:
+            os.lockf(file, os.F_TLOCK, 0)
+        except OSError:
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        else:
+            return True
+    return False
 
 
 # --- nothing has changed since the last stop ------------------------------------------------------

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.clock import now_utc
-from grove_core.errors import StorageError
 from grove_core.hooks import dispatch, fast, stops
 from grove_core.identifiers import is_session_id
 from grove_core.model.hook import SILENCE, HookAnswer, HookEvent
 from grove_core.project import OWN_VARIABLE, Project, WarmCache
-from grove_core.storage.paths import Paths, grove_home
 
 LimitFor = Callable[[Callable[[], None]], dispatch.TimeLimit]
 AnswerHook = Callable[[str, bytes, Mapping[str, str], LimitFor], HookAnswer]
@@ -57,7 +55,6 @@ class Hooks:
             "GROVE_SERVER": "1",
         }
         self._answer = answer or answer_as_usual(self._warm)
-        self._sessions: set[str] = set()
         self._calls: dict[str, None] = {}
         self.session_id = ""
 
@@ -86,7 +83,9 @@ class Hooks:
             return
         payload = payload_of(arguments)
         session_id = str(payload.get("session_id"))
-        home = self._meet(session_id, event)
+        is_known = is_session_id(session_id)
+        if is_known:
+            self.session_id = session_id
 
         def answer(event: HookEvent) -> HookAnswer:
             data = json.dumps(payload).encode()
@@ -95,32 +94,13 @@ class Hooks:
         if self._is_new_call(event, payload):
             # The server that was told of the call has died before it answered, or in answering.
             answer(HookEvent.PRE_TOOL_USE)
-        if event is not HookEvent.STOP or home is None:
+        if event is not HookEvent.STOP or not is_known:
             _give(answer(event), send)
         else:
-            turn = stops.Turn(home, session_id, stops.SERVER)
+            turn = stops.Turn(fast.home(), session_id, stops.SERVER)
             given = SILENCE if turn.is_answered else answer(event)
             _give(given, send)
             turn.end(answered=not is_fault(given))
-
-    def _meet(self, session_id: str, event: HookEvent) -> str | None:
-        """Say once that the session has a server; gives grove's own directory."""
-        if not is_session_id(session_id):
-            return None
-        self.session_id = session_id
-        try:
-            paths = Paths(grove_home(self._environment))
-        except StorageError:
-            return None
-        home = os.fspath(paths.home)
-        if session_id not in self._sessions:
-            self._sessions.add(session_id)
-            # At a stop the command hook may have begun to answer already.
-            if event is not HookEvent.STOP:
-                stops.announce(home, session_id)
-        elif event is HookEvent.USER_PROMPT_SUBMIT:
-            stops.announce(home, session_id)
-        return home
 
     def _is_new_call(self, event: HookEvent, payload: Mapping[str, Any]) -> bool:
         """Return whether a call has ended that this process was not told of before."""
