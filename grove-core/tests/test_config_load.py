@@ -100,7 +100,7 @@ def test_environment_variables(world, variable, text, key, expected):
         (
             '[[ticketing.patterns]]\nname = "acme"',
             "ticketing.patterns",
-            "holds a wrong pattern: number 1 (acme) needs a command",
+            "holds a wrong pattern: number 1 is wrong: command is missing",
         ),
         ('[secrets]\nallow = ["e785020ccc95f2c8", "zz"]', "secrets.allow", "number 2"),
         ("GROVE_GATE_AUTO_SKIP_ENABLED=maybe", "", "must be true or false"),

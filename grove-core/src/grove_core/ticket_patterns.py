@@ -5,23 +5,42 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from attrs import field, frozen
+from attrs import fields, frozen
 
+from grove_core.codec import MisplacedError, reader_of
 from grove_core.model.value import Value
 
 CANCELLING: Final = frozenset({"-h", "--help", "--dry-run"})
 
 _SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&"})
-_KEYS: Final = ("name", "command", "options_with_values")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _OPTION: Final = re.compile(r"--?[A-Za-z0-9][\w-]*")
-_SLOT: Final = re.compile(r"\{([^{}]*)\}")
 _WORDS: Final = re.compile(r"[A-Za-z0-9_-]+")
 _ID: Final = "{id}"
 _IDS: Final = "{ids}"
-_ANY: Final = "*"
 _FURTHER: Final = "..."
 _ALTERNATIVES: Final = "|"
+_SLOT: Final = re.compile(r"[^{}]*\{id\}[^{}]*|\{ids\}")
+_NO_OPTION: Final = re.compile(r"--($|=)|-[^=]*\{")
+# A command is compared as one text, whose words and options begin with what no word holds.
+_WORD: Final = "\0"
+_OPTION_MARK: Final = "\1"
+_UNKNOWN: Final = "\2"
+_ANY_WORD: Final = r"\0[^\0\1]*"
+_SPECIAL: Final = {
+    "*": _ANY_WORD,
+    _FURTHER: f"(?:{_ANY_WORD})*",
+    _IDS: r"((?:\0[^\0\1]+)+)",
+}
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class _Written(Value):
+    """A table of the configuration."""
+
+    name: str
+    command: str
+    options_with_values: tuple[str, ...] = ()
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -30,10 +49,9 @@ class TicketPattern(Value):
 
     name: str
     programs: tuple[str, ...]
-    words: tuple[str, ...]
-    further: bool = False
-    options: Mapping[str, str | None] = field(factory=dict)
-    valued: frozenset[str] = frozenset()
+    arguments: re.Pattern[str]
+    options: tuple[str, ...]
+    valued: frozenset[str]
 
     @property
     def literals(self) -> tuple[str, ...]:
@@ -64,86 +82,82 @@ def ids_closed_by(
     positionals, options = _take_apart(words[1:], pattern.valued)
     if not (CANCELLING - pattern.valued).isdisjoint(options):
         return None
-    ids = _fit_words(pattern, positionals)
-    for name, wanted in pattern.options.items():
-        if ids is None or name not in options:
-            return None
-        found = () if wanted is None else _fit(wanted, options[name])
-        ids = None if found is None else (*ids, *found)
-    if ids is not None and not ids:
-        return (None,)
-    return ids
+    parts = [_text(word) for word in positionals]
+    parts += [
+        f"{_OPTION_MARK}{one}{_text(options[one])}" for one in pattern.options if one in options
+    ]
+    found = pattern.arguments.fullmatch("".join(parts))
+    if found is None:
+        return None
+    ids = (found[1] if found.re.groups else "") or ""
+    return tuple(None if one == _UNKNOWN else one for one in ids.split(_WORD) if one) or (None,)
+
+
+def _text(word: str | None) -> str:
+    return _WORD + (_UNKNOWN if word is None else word)
 
 
 def _read(table: object) -> TicketPattern:
-    if not isinstance(table, Mapping):
-        raise ValueError("must be a table with name and command")  # noqa: TRY004 - see the caller
-    unknown = [key for key in table if key not in _KEYS]
+    known = [one.name for one in fields(_Written)]
+    unknown = [key for key in table if key not in known] if isinstance(table, Mapping) else []
     if unknown:
-        raise ValueError(f"has a key that is not known, {unknown[0]}; known: {', '.join(_KEYS)}")
-    name, command = table.get("name"), table.get("command")
-    valued = table.get("options_with_values", [])
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"has a key that is not known, {unknown[0]}; known: {', '.join(known)}")
+    try:
+        written: _Written = reader_of(_Written)(table)
+    except MisplacedError as error:
+        raise ValueError(f"is wrong: {error.place[1:]} {error}") from None
+    if not _NAME.fullmatch(written.name):
         raise ValueError('needs a name of lower-case letters, digits, - and _, such as "acme"')
-    if not isinstance(command, str) or not command.strip():
-        raise ValueError(f'({name}) needs a command, such as "{name} close {_ID}"')
-    if not isinstance(valued, list | tuple) or not all(
-        isinstance(each, str) and _OPTION.fullmatch(each) for each in valued
-    ):
-        raise ValueError(f'({name}) wants options in options_with_values, such as ["--reason"]')
     try:
-        return _compile(name, command, frozenset(valued))
+        return _compile(written)
     except ValueError as error:
-        raise ValueError(f"({name}) {error}") from None
+        raise ValueError(f"({written.name}) {error}") from None
 
 
-def _compile(name: str, command: str, valued: frozenset[str]) -> TicketPattern:
-    try:
-        program, *words = shlex.split(command)
-    except ValueError:
-        raise ValueError("has a command with a quote that never ends") from None
-    joined = next((word for word in words if word in _SEPARATORS), None)
-    if joined:
-        raise ValueError(f"has {joined} in its command; write the one command that closes")
+def _compile(written: _Written) -> TicketPattern:
+    if not all(map(_OPTION.fullmatch, written.options_with_values)):
+        raise ValueError('wants options in options_with_values, such as ["--reason"]')
+    program, *words = shlex.split(written.command) or [""]
     programs = tuple(each.rsplit("/", 1)[-1] for each in program.split(_ALTERNATIVES))
-    if not all(_WORDS.search(each) and not _SLOT.search(each) for each in programs):
+    if "{" in program or not all(map(_WORDS.search, programs)):
         raise ValueError("has a command whose program is not named by plain words")
-    _check_slots(words)
-    further = words[-1:] == [_FURTHER]
-    positionals: list[str] = []
-    options: dict[str, str | None] = {}
-    for word in words[:-1] if further else words:
-        if word.startswith("-") and word != "-":
-            option, equals, value = word.partition("=")
-            if option == "--" or _SLOT.search(option):
-                raise ValueError(f"has {option}, which is no option")
-            options[option] = value if equals else None
-        else:
-            positionals.append(word)
-    if _IDS in positionals[:-1] or (further and _IDS in positionals):
-        raise ValueError(f"has words behind {_IDS}, which stands for all that follow")
-    with_values = {option for option, value in options.items() if value is not None}
+    _check(words)
+    positionals = [word for word in words if word == "-" or not word.startswith("-")]
+    options = dict(word.partition("=")[::2] for word in words if word not in positionals)
+    arguments = [*map(_regex, positionals)]
+    arguments += [f"{_OPTION_MARK}{re.escape(one)}{_regex(options[one] or '*')}" for one in options]
     return TicketPattern(
-        name=name,
+        name=written.name,
         programs=programs,
-        words=tuple(positionals),
-        further=further,
-        options=options,
-        valued=valued | with_values,
+        arguments=re.compile("".join(arguments)),
+        options=tuple(options),
+        valued=frozenset(written.options_with_values).union(filter(options.get, options)),
     )
 
 
-def _check_slots(words: Sequence[str]) -> None:
-    slots = [match[0] for word in words for match in _SLOT.finditer(word)]
-    unknown = [slot for slot in slots if slot not in {_ID, _IDS}]
-    if unknown:
-        raise ValueError(f"has {unknown[0]} in its command; {_ID} and {_IDS} are known")
-    if len(slots) > 1:
-        raise ValueError(f"has more than one {_ID} in its command")
-    if _IDS in slots and _IDS not in words:
-        raise ValueError(f"must have {_IDS} as a word of its own")
-    if _FURTHER in words[:-1]:
-        raise ValueError(f"has words behind {_FURTHER}, which stands for all that follow")
+def _check(words: Sequence[str]) -> None:
+    joined = next((word for word in words if word in _SEPARATORS), None)
+    if joined:
+        raise ValueError(f"has {joined} in its command; write the one command that closes")
+    slots = [word for word in words if "{" in word or "}" in word]
+    if len(slots) > 1 or not all(map(_SLOT.fullmatch, slots)):
+        said = f"has {', '.join(slots)} in its command"
+        raise ValueError(f"{said}; there may be one {_ID}, or {_IDS} as a word of its own")
+    wrong = next((word for word in words if _NO_OPTION.match(word)), None)
+    if wrong:
+        raise ValueError(f"has {wrong}, which is no option")
+    following = [word for word in words if not word.startswith("-")][:-1]
+    early = next((word for word in following if word in (_IDS, _FURTHER)), None)
+    if early:
+        raise ValueError(f"has words behind {early}, which stands for all that follow")
+
+
+def _regex(word: str) -> str:
+    """Turn a word of a pattern into what matches it, with a group for the id in it."""
+    if word in _SPECIAL:
+        return _SPECIAL[word]
+    words = re.escape(word).replace(re.escape(_ID), r"([^\0\1]+)")
+    return f"{_WORD}(?:{words.replace(re.escape(_ALTERNATIVES), _ALTERNATIVES)})"
 
 
 def _take_apart(
@@ -171,38 +185,3 @@ def _take_apart(
         else:
             options[name] = ""
     return [*positionals, *reversed(rest)], options
-
-
-def _fit_words(
-    pattern: TicketPattern, positionals: Sequence[str | None]
-) -> tuple[str | None, ...] | None:
-    ids: list[str | None] = []
-    rest = list(positionals)
-    for wanted in pattern.words:
-        if not rest:
-            return None
-        if wanted == _IDS:
-            return tuple(word for word in rest if word != "") or None
-        found = _fit(wanted, rest.pop(0))
-        if found is None:
-            return None
-        ids += found
-    return None if rest and not pattern.further else tuple(ids)
-
-
-def _fit(wanted: str, word: str | None) -> tuple[str | None, ...] | None:
-    """Compare one word; give the id that it holds, nothing, or ``None`` when it does not fit."""
-    if wanted == _ANY:
-        return ()
-    if word is None:
-        return (None,) if wanted == _ID else None
-    for alternative in wanted.split(_ALTERNATIVES):
-        before, slot, after = alternative.partition(_ID)
-        if not slot:
-            if word == alternative:
-                return ()
-            continue
-        ticket_id = word[len(before) : len(word) - len(after)]
-        if word.startswith(before) and word.endswith(after) and ticket_id:
-            return (ticket_id,)
-    return None
