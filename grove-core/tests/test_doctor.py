@@ -89,7 +89,7 @@ def test_secrets_in_logs(project, examination):
         an_event(2, event="skip", reason=f"the key is {TOKEN}", session_id="s", decider="user"),
         an_event(3, event="rejected", summary=f"{KEY}\n{BODY}", session_id="s"),
         f'{{"event": "torn", "why": "{TOKEN}',
-        an_event(5, event="celebrated", what={"password": ["hunter2-Zq8vXw41"]}),
+        an_event(5, event="celebrated", what='password = "hunter2-Zq8vXw41"'),
         an_event(6, event="skip", reason="nothing new", session_id=TOKEN[4:], decider="user"),
     ]
     path = project.root / ".grove" / "stats.log"

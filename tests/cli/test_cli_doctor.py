@@ -257,11 +257,6 @@ MISTAKES = {
         "add the line !.grove/**",
         in_project(".gitignore", ".*\n!.git*\n"),
     ),
-    "merge driver": (
-        "by an older grove",
-        "grove init takes it out",
-        lambda world: world.git("config", "merge.grove.driver", "grove merge-driver %O %A %B"),
-    ),
     "pending reflections": ("bd-1", "grove reflect --session-id sunday", owe_a_reflection),
     "session state": ("tuesday", "grove clean --orphans", at_home("sessions/tuesday.json", "{")),
     "grove's own directory": ("outbox", "or set GROVE_HOME to a directory", at_home("outbox", "")),

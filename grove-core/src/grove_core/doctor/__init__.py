@@ -35,7 +35,6 @@ _CHECKS: Final = (
     Check("pending reflections", records.pending_reflections),
     Check("grove's own directory", records.home),
     Check("project", records.project),
-    Check("merge driver", records.merge_driver),
     Check("git", records.ignored),
     Check("backends", plugins.backends),
     Check("trust", plugins.trust),

@@ -1,8 +1,7 @@
 """A check, what it finds, and how checks are run."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Final
 
 from attrs import evolve, frozen
@@ -81,6 +80,11 @@ class HostExamination:
         """What names the client to ``grove init --hooks``; empty for the usual one."""
         return "" if self.spec.name == DEFAULT_HOST else self.spec.name
 
+    @property
+    def init(self) -> str:
+        """How grove's hooks are added to its settings."""
+        return f"grove init --hooks {self.argument}".strip()
+
     @cached_property
     def context(self) -> HostContext:
         """The project, as the client's adapter sees it."""
@@ -90,13 +94,6 @@ class HostExamination:
     def registrations(self) -> Sequence[Registration]:
         """Grove's hooks in the client's settings."""
         return registrations_of(self._project, self.spec)
-
-    @cached_property
-    def written(self) -> Mapping[Path, str]:
-        """The files that ``grove init --hooks`` writes, with the option that it needs for it."""
-        team = self.spec.setup(evolve(self.context, shared=True)).files
-        own = self.spec.setup(self.context).files
-        return {**{one.path: "--shared" for one in team}, **{one.path: "" for one in own}}
 
 
 @frozen

@@ -34,7 +34,7 @@ def registered(examination: Examination) -> Iterator[CheckResult]:
         missing = [name for name in host.spec.events if not _of(found, name)]
         ran = [one.updated_at for one in examination.here if one.host == host.spec.name]
         last_ran = max(ran, default=None)
-        name, init = host.named("hooks registered"), f"grove init --hooks {host.argument}".strip()
+        name, init = host.named("hooks registered"), host.init
         if not found and last_ran is not None and examination.now - last_ran <= _RECENTLY:
             detail = f"they stand in no file; hooks last ran at {format_instant(last_ran)}"
             fix = init if host.argument else f"If the client is given no plugin: {init}"
@@ -46,7 +46,7 @@ def registered(examination: Examination) -> Iterator[CheckResult]:
             yield say("the client's settings name no hook of grove's", fix, name=name)
         elif missing:
             detail = f"the client does not tell grove of {', '.join(missing)} ({_sources(found)})"
-            yield broken(detail, _rewrite(host, found), name=name)
+            yield broken(detail, _rewrite(host), name=name)
         yield ok(f"all {len(host.spec.events)} events ({_sources(found)})", name=name)
 
 
@@ -57,7 +57,6 @@ def registered_program(examination: Examination) -> Iterator[CheckResult]:
         programs = sorted({one.program for one in host.registrations})
         for program in programs:
             named = [one for one in host.registrations if one.program == program]
-            written = {one.source for one in named} & host.written.keys()
             path = examination.environment.get("PATH", "")
             found = program if "/" in program else shutil.which(program, path=path)
             where = f"it stands in {_sources(named)}"
@@ -65,12 +64,10 @@ def registered_program(examination: Examination) -> Iterator[CheckResult]:
                 fix = f"Put {Path(find_program() or program).parent} on the PATH of the client"
                 yield broken(f"{program} is not on PATH ({where})", fix, name=name)
             elif complaint := why_not_startable(found or program):
-                yield broken(f"{program} {complaint} ({where})", _rewrite(host, named), name=name)
-            elif program.startswith("/") and written and is_other(program):
-                own = find_program()
-                fix = f"`{own} init --hooks {host.argument}".strip() + "` has hooks run this one"
-                detail = f"{program} is another installation; this is {own}"
-                yield warning(detail, fix, name=name)
+                yield broken(f"{program} {complaint} ({where})", _rewrite(host), name=name)
+            elif program.startswith("/") and named[0].kind != _PLUGIN and is_other(program):
+                detail = f"{program} is another installation; this is {find_program()}"
+                yield warning(f"{detail} ({where})", _rewrite(host), name=name)
         if programs:
             yield ok(", ".join(programs), name=name)
 
@@ -134,15 +131,9 @@ def _sources(found: Iterable[Registration]) -> str:
     return ", ".join(sorted({f"{one.kind} {one.source}" for one in found}))
 
 
-def _rewrite(host: HostExamination, found: Iterable[Registration]) -> str:
+def _rewrite(host: HostExamination) -> str:
     """Return how the files are written again that hooks stand in."""
-    how = []
-    for kind, path in dict.fromkeys((one.kind, one.source) for one in found):
-        words = ["grove init --hooks", host.argument, host.written.get(path)]
-        if kind == _PLUGIN:
-            how.append(f"Install grove's plugin again ({path})")
-        elif path in host.written:
-            how.append(f"{' '.join(filter(None, words))} writes {path} again")
-        else:
-            how.append(f"Edit {path} by hand: grove does not write there")
-    return "; ".join(how)
+    return (
+        f"{host.init} writes them again (with --shared those that are committed); grove's plugin"
+        " is installed again, and other files are edited by hand"
+    )

@@ -12,8 +12,7 @@ from typing import Final
 from grove_core import git
 from grove_core.clock import format_instant, parse_instant
 from grove_core.doctor.check import Examination
-from grove_core.event_log import event_files
-from grove_core.install.clone import has_merge_driver, swallowed
+from grove_core.install.clone import swallowed
 from grove_core.model.check import CheckResult, broken, ok, warning
 from grove_core.services import overview
 from grove_core.services.overview import Liveness, PendingKind, liveness_of
@@ -56,13 +55,6 @@ def project(examination: Examination) -> Iterator[CheckResult]:
             fix = f"chmod u+w {shlex.quote(str(one))}; or mount its disk so that it can be written"
             yield broken(f"nothing can be written to {one}", fix)
     yield ok(str(directory))
-
-
-def merge_driver(examination: Examination) -> Iterator[CheckResult]:
-    """Name the merge driver that an older grove has registered in this clone."""
-    if has_merge_driver(examination.files.root):
-        detail = "registered in this clone by an older grove, which this one does not know"
-        yield warning(detail, "grove init takes it out")
 
 
 def ignored(examination: Examination) -> Iterator[CheckResult]:
@@ -142,9 +134,6 @@ def outbox(examination: Examination) -> Iterator[CheckResult]:
 
 def event_log(examination: Examination) -> Iterator[CheckResult]:
     """Check that every line of the project's log and of the user's own counts."""
-    for path in (*event_files(examination.files), examination.paths.personal_events):
-        if path.exists() and not os.access(path, os.R_OK):
-            yield broken(f"cannot read {path}", f"chmod u+r {shlex.quote(str(path))}")
     log = examination.project.statistics().log
     for one in log.faults:
         if one.unreadable_count:

@@ -1,11 +1,10 @@
 """Secrets in what is shared: those that came in by hand, or before grove looked for them."""
 
-import json
 import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from grove_core.doctor.check import Examination
 from grove_core.event_log import event_files
@@ -20,14 +19,6 @@ _FIX: Final = (
     ' A false alarm: add "{}" to secrets.allow'
 )
 _QUOTE: Final = re.compile(r"^>+ ?")
-# What grove itself puts there: ids, times and words of its own.
-_NO_TEXT: Final = frozenset(
-    {
-        *("ts", "event", "grove", "learning_id", "session_id", "ticket_id", "superseded_by"),
-        *("via", "stage", "decider", "outcome", "backend", "categories", "criteria"),
-        *("id", "at", "created_at", "updated_at", "category", "scope", "confidence", "status"),
-    }
-)
 _MOST_BYTES: Final = 4 * 1024 * 1024
 _LINES_AT_ONCE: Final = 400
 _LINES_OF_A_KEY: Final = 10
@@ -86,29 +77,7 @@ def _lines_of(path: Path) -> Iterator[str]:
     with path.open("rb") as file:
         start = file.read(_MOST_BYTES)
     for content in start.splitlines():
-        line = content.decode("utf-8", "replace")
-        if path.suffix == ".md":
-            yield _QUOTE.sub("", _visible(line))
-            continue
-        try:
-            said = _strings(json.loads(line))
-        except (ValueError, RecursionError):
-            said = iter([line])
-        yield " ".join(map(_visible, said))
-
-
-def _visible(text: str) -> str:
-    return remove_invisible(text.rstrip("\r\n")).replace("\n", " ")
-
-
-def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, one in value.items():
-            if name not in _NO_TEXT:
-                # A name may say what the value is: `"password": "…"`.
-                yield from (f"{name}: {text}" for text in _strings(one))
-    elif isinstance(value, list):
-        for one in value:
-            yield from _strings(one)
+        line = _QUOTE.sub("", content.decode("utf-8", "replace"))
+        if path.suffix != ".md":
+            line = line.replace(r"\"", '"').replace(r"\n", " ")  # as JSON has them
+        yield remove_invisible(line).replace("\n", " ")

@@ -62,13 +62,8 @@ def leave_out(root: Path, names: Sequence[str]) -> None:
         files.append_text(root / named.rstrip("\n"), f"# by grove init\n{''.join(rules)}")
 
 
-def has_merge_driver(root: Path) -> bool:
-    """Return whether a version before 0.2 has registered its merge driver in the clone."""
-    words = ("config", "--local", "--get", "merge.grove.driver")
-    return find_top(root) is not None and _OLD_DRIVER in (run_git(root, _SECONDS, *words) or "")
-
-
 def drop_merge_driver(root: Path) -> None:
-    """Take that merge driver out of the clone."""
-    if has_merge_driver(root):
+    """Take the merge driver of a version before 0.2 out of the clone."""
+    words = ("config", "--local", "--get", "merge.grove.driver")
+    if find_top(root) is not None and _OLD_DRIVER in (run_git(root, _SECONDS, *words) or ""):
         run_git(root, _SECONDS, "config", "--local", "--remove-section", "merge.grove")
