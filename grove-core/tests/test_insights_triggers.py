@@ -6,14 +6,14 @@ from itertools import count
 import pytest
 
 from grove_core.cli.main import COMMANDS
-from grove_core.model.learning import LearningStats, Share
+from grove_core.model.learning import Share
 from grove_core.model.statistics import (
     CrossPollination,
     Edges,
+    FaredLearning,
     GateStats,
     GoingStale,
     GroupStats,
-    LearningRecord,
     SkipMiss,
     SkipStats,
     Statistics,
@@ -30,26 +30,10 @@ def ago(days):
     return NOW - timedelta(days=days)
 
 
-def record(surfaced=0, referenced=0, *, unused=1.0):
-    learning_id = f"cl_{next(NUMBERS):06}"
+def fared(surfaced, referenced, *, unused=1.0):
+    name, hits = f"cl_{next(NUMBERS):06}", Share(referenced, surfaced)
     used = ago(unused) if referenced else None
-    return LearningRecord(
-        learning_id=learning_id,
-        summary="Something worth knowing",
-        category="pitfall",
-        scope="project",
-        status="active",
-        confidence="high",
-        criteria=("stable_fact",),
-        tags=("orders",),
-        created=ago(100),
-        session_id="s",
-        ticket_id=None,
-        backend="markdown",
-        stats=LearningStats(
-            learning_id, surfaced=surfaced, referenced=referenced, last_referenced=used
-        ),
-    )
+    return FaredLearning(name, "Something worth knowing", "pitfall", referenced, hits, 0, used)
 
 
 def group(used, shown, active=6, name="pitfall"):
@@ -100,11 +84,11 @@ def pollination(*tickets, before=0):
 
 
 def shown(*arguments):
-    return numbers(overshown=(record(*arguments),), overshown_count=1)
+    return numbers(overshown=(fared(*arguments),), overshown_count=1)
 
 
 def used(*arguments, **fields):
-    return numbers(top=(record(*arguments, **fields),))
+    return numbers(top=(fared(*arguments, **fields),))
 
 
 def precision(accepted, blocked):

@@ -14,7 +14,7 @@ from statistics_examples import rich_example
 
 from grove_backend_postgres.commands import migrate_document
 from grove_core.cli.main import COMMANDS
-from grove_core.stats.document import statistics_document
+from grove_core.cli.stats import statistics_document
 from grove_core.stats.insights import insights_of
 from grove_core.storage.codec import to_jsonable
 

@@ -72,7 +72,7 @@ def count_all(cache, logs, learnings=(), *, now=NOW, **options):
     index, numbers = LearningIndex(cache, fill), Numbers(cache, [*map(str, logs)], **options)
     found = statistics(numbers, index.content, index.catalogue, now, DecayRule(90, 0.8))
     assert numbers.complete
-    return found._replace(records=tuple(found.records)), numbers.usage()
+    return found, numbers.usage()
 
 
 def fork(work):

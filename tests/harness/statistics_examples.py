@@ -6,17 +6,16 @@ from grove_core.model.learning import (
     Category,
     Criterion,
     Learning,
-    LearningStats,
     LearningStatus,
     Share,
 )
 from grove_core.model.statistics import (
     CrossPollination,
     Edges,
+    FaredLearning,
     GateStats,
     GoingStale,
     GroupStats,
-    LearningRecord,
     LogFault,
     LogStats,
     ReflectionStats,
@@ -53,35 +52,18 @@ def days_ago(days):
     return NOW - timedelta(days=days)
 
 
-def record(number, **fields):
-    learning_id = f"cl_20300110_aaa{number:03}"
-    surfaced = max(0, 24 - number)
+def fared(number, **fields):
+    shown = max(0, 24 - number)
     values = {
-        "learning_id": learning_id,
+        "learning_id": f"cl_20300110_aaa{number:03}",
         "summary": SUMMARIES[number % len(SUMMARIES)],
         "category": tuple(GROUPS)[number % len(GROUPS)],
-        "scope": "personal" if number % 9 == 0 else "project",
-        "status": "active",
-        "confidence": "high",
-        "criteria": ("stable_fact",),
-        "tags": ("orders", "export"),
-        "created": days_ago(150 - number),
-        "session_id": f"session-{number}",
-        "ticket_id": f"shop-{number}",
-        "backend": "markdown",
-        "stats": LearningStats(
-            learning_id=learning_id,
-            surfaced=surfaced,
-            referenced=max(0, surfaced - number),
-            dismissed=min(number, surfaced),
-            last_surfaced=days_ago(number),
-            last_referenced=days_ago(2 * number) if number < 12 else None,
-            referencing_tickets=max(0, 7 - number),
-            useful_ratings=3 if number == 1 else 0,
-            useless_ratings=1 if number == 1 else 0,
-        ),
+        "referenced": max(0, shown - number),
+        "hits": Share(max(0, shown - number), shown),
+        "tickets": max(0, 7 - number),
+        "last_referenced": days_ago(2 * number) if number < 12 else None,
     }
-    return LearningRecord(**{**values, **fields})
+    return FaredLearning(**{**values, **fields})
 
 
 def group(number, name):
@@ -107,17 +89,16 @@ def week(number):
 
 def shared(number, count, *tickets):
     """A learning that tickets other than its own used."""
-    one = record(number)
-    return CrossPollination(one.learning_id, one.summary, one.ticket_id, count, tickets)
+    one = fared(number)
+    return CrossPollination(one.learning_id, one.summary, f"shop-{number}", count, tickets)
 
 
 def rich_example():
     """Five categories, twelve weeks, misses, stale ones, a corrupt log, texts of any kind."""
-    records = tuple(record(number) for number in range(15))
+    records = tuple(fared(number) for number in range(15))
     groups = tuple(group(number, name) for number, name in enumerate(GROUPS))
     return Statistics(
         now=NOW,
-        records=records,
         by_status={"active": 43, "archived": 3, "superseded": 1},
         by_criterion={"stable_fact": 47},
         top=records[:10],
@@ -179,7 +160,6 @@ def single_example():
     shown = Share(0, 1)
     return Statistics(
         now=NOW,
-        records=(record(0, stats=LearningStats("cl_20300110_aaa000", surfaced=1)),),
         by_status={"active": 1},
         usage=UsageStats(surfaced=1, hits=shown),
         categories=(GroupStats("convention", 1, 1, shown, shown, Share(), (shown,)),),
@@ -198,7 +178,7 @@ def long_example():
     whole = rich_example()
     return whole._replace(
         since=days_ago(730),
-        top=(record(0, summary="x" * 400, learning_id=f"imported_{'y' * 100}"),),
+        top=(fared(0, summary="x" * 400, learning_id=f"imported_{'y' * 100}"),),
         usage=UsageStats(4_812_345, 1_000_001, 3_812_344, 0, 0, 0, Share(1_000_001, 4_812_345)),
         weeks=tuple(week(number) for number in range(104)),
         cross_pollination=(shared(0, 1, "z" * 300)._replace(origin_ticket="z" * 300),),

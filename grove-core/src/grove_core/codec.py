@@ -15,7 +15,7 @@ from attrs import NOTHING, fields, has
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import CodecError
 from grove_core.model.events import EVENT_TYPES, EVENT_VERSION, StatsEvent
-from grove_core.model.learning import Learning
+from grove_core.model.learning import Learning, Share
 from grove_core.model.session import Session
 from grove_core.model.value import Value
 
@@ -48,6 +48,14 @@ def session_from_json(content: bytes) -> Session:
     unknown = {name: value for name, value in document.items() if name not in known}
     session: Session = _read(Session, {**document, "unknown": unknown})
     return session
+
+
+def share_to_dict(share: Share) -> Document:
+    """Describe a share with its rate and its interval."""
+    low, high = share.interval or (None, None)
+    rates = {"rate": share.rate, "low": low, "high": high}
+    rounded = {name: None if rate is None else round(rate, 4) for name, rate in rates.items()}
+    return {"count": share.count, "total": share.total, **rounded}
 
 
 def learning_to_dict(learning: Learning) -> Document:

@@ -1,18 +1,20 @@
 """``grove stats``, ``cost``, ``digest`` and ``page``."""
 
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import parse_time
+from grove_core.codec import share_to_dict
 from grove_core.errors import GroveError
+from grove_core.model.statistics import GroupStats, Insight, Statistics
 from grove_core.project import Project
-from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
 from grove_core.storage.files import make_directory
 from grove_core.text import clean_line, counted
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 _LONGEST_TITLE: Final = 200
 _LOOKED_AT: Final = 1000
+_DOCUMENT_VERSION: Final = 1
+_MOST_LISTED: Final = 50
 _FILE: Final = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 
 
@@ -61,6 +65,71 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
         human=human,
         ids=[one.learning_id for one in statistics.top],
     )
+
+
+def statistics_document(statistics: Statistics, insights: Sequence[Insight]) -> dict[str, Any]:
+    """Describe the numbers for ``--json``."""
+    write_gate, skips, gate = statistics.write_gate, statistics.skips, statistics.gate
+    return {
+        "version": _DOCUMENT_VERSION,
+        "generated_at": statistics.now,
+        "since": statistics.since,
+        "learnings": {
+            "total": statistics.learnings,
+            "active": 0,
+            "archived": 0,
+            "superseded": 0,
+            **statistics.by_status,
+            "bytes": statistics.learnings_bytes,
+        },
+        "usage": statistics.usage,
+        "categories": [_group(one) for one in statistics.categories],
+        "scopes": [_group(one) for one in statistics.scopes],
+        "most_valuable": statistics.top,
+        "cross_pollination": {
+            "count": statistics.edges.total,
+            "last_30_days": statistics.edges.recent,
+            "30_days_before": statistics.edges.before,
+            "learnings": statistics.cross_pollination,
+        },
+        "going_stale": {
+            "count": statistics.going_stale_count,
+            "learnings": statistics.going_stale,
+        },
+        "reflections": statistics.reflections,
+        "write_gate": {
+            "evaluated": write_gate.passed.total,
+            "accepted": write_gate.passed.count,
+            "pass_rate": write_gate.passed,
+            "rejected_by_stage": write_gate.rejected_by_stage,
+            "retrospective_misses": {
+                "count": len(write_gate.misses),
+                "candidates": write_gate.misses[:_MOST_LISTED],
+            },
+        },
+        "skips": {
+            "total": skips.total,
+            "by_decider": skips.by_decider,
+            "misses": {**share_to_dict(skips.tickets), "tickets": skips.misses},
+        },
+        "gate": {"cycles": sum(gate.by_outcome.values()), **gate._asdict()},
+        "weeks": statistics.weeks,
+        "insights": insights,
+        "log": statistics.log,
+    }
+
+
+def _group(group: GroupStats) -> dict[str, Any]:
+    return {
+        "name": group.name,
+        "learnings": group.learnings,
+        "active": group.active,
+        "hits": group.hits,
+        "last_30_days": group.recent,
+        "30_days_before": group.before,
+        "trend": group.trend,
+        "weeks": [one._asdict() for one in group.weeks],
+    }
 
 
 @click.command("cost")

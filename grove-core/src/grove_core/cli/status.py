@@ -24,7 +24,6 @@ from grove_core.services.packages import (
 )
 from grove_core.services.settings import backend_warnings
 from grove_core.services.sync import synchronised_at
-from grove_core.stats.document import share_document
 from grove_core.storage.paths import place_in
 from grove_core.storage.pause import Pauses
 from grove_core.text import clean_line, counted
@@ -122,7 +121,7 @@ def _numbers_document(numbers: Statistics) -> dict[str, Any]:
     return {
         "learnings": numbers.learnings,
         "active": numbers.by_status.get("active", 0),
-        "hit_rate": share_document(numbers.usage.hits),
+        "hit_rate": numbers.usage.hits,
         "reflections": {
             "submissions": reflections.submissions,
             "completed": reflections.completed,

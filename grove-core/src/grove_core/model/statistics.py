@@ -1,33 +1,22 @@
 """Numbers derived from the event log and from the learnings it is about."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import NamedTuple
 
-from grove_core.model.learning import LearningStats, Share
+from grove_core.model.learning import Share
 
 
-class LearningRecord(NamedTuple):
-    """A stored learning and how it has fared."""
+class FaredLearning(NamedTuple):
+    """An active learning and how it has fared."""
 
     learning_id: str
     summary: str
     category: str
-    scope: str
-    status: str
-    confidence: str
-    criteria: tuple[str, ...]
-    tags: tuple[str, ...]
-    created: datetime
-    session_id: str
-    ticket_id: str | None
-    backend: str
-    stats: LearningStats
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it may be shown to an agent."""
-        return self.status == "active"
+    referenced: int
+    hits: Share
+    tickets: int
+    last_referenced: datetime | None
 
 
 class GroupStats(NamedTuple):
@@ -46,7 +35,7 @@ class GroupStats(NamedTuple):
         """By how much the rate of the last 30 days is above that of the 30 before."""
         if self.recent.rate is None or self.before.rate is None:
             return None
-        return self.recent.rate - self.before.rate
+        return round(self.recent.rate - self.before.rate, 4)
 
 
 class WeekStats(NamedTuple):
@@ -189,16 +178,15 @@ class LogStats(NamedTuple):
 class Statistics(NamedTuple):
     """Everything that grove counts, for a project and its user.
 
-    The count of a list that is cut stands beside it; records are read when they are looked at.
+    The count of a list that is cut stands beside it.
     """
 
     now: datetime
     since: datetime | None = None
-    records: Sequence[LearningRecord] = ()
     by_status: Mapping[str, int] = {}
     by_criterion: Mapping[str, int] = {}
-    top: tuple[LearningRecord, ...] = ()
-    overshown: tuple[LearningRecord, ...] = ()
+    top: tuple[FaredLearning, ...] = ()
+    overshown: tuple[FaredLearning, ...] = ()
     overshown_count: int = 0
     usage: UsageStats = UsageStats()
     categories: tuple[GroupStats, ...] = ()

@@ -8,7 +8,7 @@ from typing import Any, Final
 from grove_core import git
 from grove_core.errors import GroveError
 from grove_core.model.events import Referenced
-from grove_core.model.learning import Scope
+from grove_core.model.learning import Learning, Scope
 from grove_core.project import Project
 from grove_core.quotation import quote_line, shown_name
 from grove_core.report.text import in_days
@@ -21,6 +21,7 @@ _GIT_SECONDS: Final = 30.0
 _ADDED_LEARNING: Final = re.compile(r"^\+#{1,6} \[([\w-]+)\]", re.MULTILINE)
 _ADDED_LINE: Final = re.compile(r"^\+(\{.*\})\r?$", re.MULTILINE)
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]<>#|~])")
+_BY_NOTHING: Final = "nothing has taken its place"
 _TITLES: Final = {
     "new": "New",
     "used": "Used most",
@@ -32,33 +33,30 @@ _TITLES: Final = {
 def digest_since(project: Project, since: datetime) -> dict[str, Any]:
     """Collect what has happened since a moment to learnings that are for others, too."""
     statistics = project.statistics(since)
-    own = Scope.PERSONAL.value
-    records = {one.learning_id: one for one in statistics.records if one.scope != own}
-    new = [one for one in records.values() if one.created >= since]
-    new.sort(key=lambda one: one.created, reverse=True)
-    used = [
-        _item(one.learning_id, one.summary, f"used {one.stats.referenced}×")
-        for one in statistics.top
-        if one.learning_id in records
-    ]
-    corrected = [
-        _item(name, records[name].summary, f"by {successor}" if successor else "")
-        for name, successor, *_ in project.numbers.corrections(since)
-        if name in records
-    ]
-    stale = [
-        _item(one.learning_id, one.summary, f"archived {in_days(one.days_left)}")
-        for one in statistics.going_stale
-        if one.learning_id in records
-    ]
+    every = (one.hit.learning for one in project.library.iterate())
+    known = {one.id: one for one in every if one.scope is not Scope.PERSONAL}
+    new = [one for one in known.values() if one.timestamp >= since]
+    new.sort(key=lambda one: one.timestamp, reverse=True)
+    corrections = project.numbers.corrections(since)
     return {
         "since": since,
         "base": None,
-        "new": [_item(one.learning_id, one.summary, one.category) for one in new],
-        "used": used,
-        "corrected": corrected,
-        "going_stale": stale,
-        "refused": dict(statistics.write_gate.rejected_by_stage),
+        "new": _items(known, ((one.id, one.category.value) for one in new)),
+        "used": _items(
+            known, ((one.learning_id, f"used {one.referenced}×") for one in statistics.top)
+        ),
+        "corrected": _items(
+            known,
+            ((name, f"by {other}" if other else _BY_NOTHING) for name, other, *_ in corrections),
+        ),
+        "going_stale": _items(
+            known,
+            (
+                (one.learning_id, f"archived {in_days(one.days_left)}")
+                for one in statistics.going_stale
+            ),
+        ),
+        "refused": statistics.write_gate.rejected_by_stage,
     }
 
 
@@ -74,32 +72,33 @@ def digest_of_branch(project: Project, base: str) -> dict[str, Any]:
         if isinstance(one, EventLine) and one.event == Referenced.event:
             how = used.setdefault(one.fields["learning_id"], [])
             how += filter(None, [one.fields.get("how")])
-    new = dict.fromkeys(_ADDED_LEARNING.findall(text), ())
+    new = dict.fromkeys(_ADDED_LEARNING.findall(text))
+    found = map(project.library.get, {*new, *used})
+    known = {one.hit.learning.id: one.hit.learning for one in found if one is not None}
     return {
         "since": None,
         "base": clean_line(base, _LONGEST),
-        "new": list(_known(project, new)),
-        "used": list(_known(project, used)),
+        "new": _items(known, ((name, "") for name in new)),
+        "used": _items(known, ((name, "; ".join(dict.fromkeys(used[name]))) for name in used)),
         "corrected": [],
         "going_stale": [],
         "refused": {},
     }
 
 
-def _known(project: Project, named: Mapping[str, Iterable[str]]) -> Iterator[dict[str, str]]:
-    """Describe the learnings that are stored, each with what helped or its category."""
-    for learning_id, how in named.items():
-        if found := project.library.get(learning_id):
-            learning = found.hit.learning
-            yield _item(
-                learning_id,
-                learning.summary,
-                "; ".join(dict.fromkeys(how)) or learning.category.value,
-            )
-
-
-def _item(learning_id: str, summary: str, about: str) -> dict[str, str]:
-    return {"id": learning_id, "summary": clean_line(summary, _LONGEST), "about": about}
+def _items(
+    known: Mapping[str, Learning], listed: Iterable[tuple[str, str]]
+) -> list[dict[str, str]]:
+    """Describe the learnings that are known, each with what is said of it, or its category."""
+    return [
+        {
+            "id": name,
+            "summary": clean_line(known[name].summary, _LONGEST),
+            "about": about or known[name].category.value,
+        }
+        for name, about in listed
+        if name in known
+    ]
 
 
 def digest_markdown(document: Mapping[str, Any], title: str) -> list[str]:

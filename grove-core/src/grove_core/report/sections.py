@@ -115,11 +115,11 @@ def _plain_share(share: Share) -> str:
 def _most_valuable(statistics: Statistics) -> Section:
     items = []
     for one in statistics.top[:_SHOWN]:
-        hits, used, tickets = one.stats.hits, one.stats.referenced, one.stats.referencing_tickets
         # Found by a search, it is used without being shown.
-        said = f"used {used:,} of {hits.total:,}" if hits.total else f"used {counted(used, 'time')}"
-        said += f", {rate_of(hits)}" if hits.total else ""
-        said += f", for {counted(tickets, 'ticket')}" if tickets else ""
+        said = f"used {counted(one.referenced, 'time')}"
+        if one.hits.total:
+            said = f"used {one.referenced:,} of {one.hits.total:,}, {rate_of(one.hits)}"
+        said += f", for {counted(one.tickets, 'ticket')}" if one.tickets else ""
         items.append(Item(summary_of(one.summary), said, one.learning_id))
     return Section("Most valuable", items=items, more=_more(len(statistics.top), _SHOWN))
 

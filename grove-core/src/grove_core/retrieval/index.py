@@ -287,12 +287,10 @@ def _catalogued(entry: Entry) -> tuple[Any, ...]:
         entry.category,
         entry.scope,
         entry.status,
-        entry.confidence,
         " ".join(sorted(fields["criteria_met"])),
         " ".join(fields["tags"]),
         entry.created,
         fields["session_id"],
         fields["ticket_id"] or "",
-        entry.backend,
         len(fields["summary"]) + len(fields["detail"]),
     )

@@ -4,17 +4,16 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from functools import cached_property
 from typing import Any, Final
 
-from grove_core.model.learning import LearningStats, Share
+from grove_core.model.learning import Share
 from grove_core.model.statistics import (
     CrossPollination,
     Edges,
+    FaredLearning,
     GateStats,
     GoingStale,
     GroupStats,
-    LearningRecord,
     LogFault,
     LogStats,
     ReflectionStats,
@@ -45,18 +44,14 @@ _WORDS_IN_COMMON: Final = 2
 _EPOCH: Final = date(1970, 1, 1)
 _MONDAY: Final = 3  # 1970 began on a Thursday
 
-_RECORDS: Final = f"""
-SELECT catalogue.name, summary, category, scope, status, confidence, criteria, tags, created,
-    session, ticket, backend, {USAGE}
-FROM catalogue LEFT JOIN usage USING (learning)
+_FARED: Final = """
+SELECT catalogue.name, summary, category, referenced, surfaced, tickets, last_referenced
+FROM catalogue JOIN usage USING (learning) WHERE status = 'active'
 """
-"""Selects what ``record_of`` reads; conditions and an order may follow."""
 # It is worth waiting for another process that is adding a long log, to count right.
 _PATIENT: Final = "PRAGMA busy_timeout = 60000"
 _CATALOGUE: Final = "catalogue"
-_PUT: Final = (
-    "INSERT OR REPLACE INTO catalogue VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
-)
+_PUT: Final = "INSERT OR REPLACE INTO catalogue VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
 # What is derived of days before the earliest new event stands. The first part asks the index; days
 # before 1970 are rounded towards it.
 _CHANGED: Final = (
@@ -100,15 +95,17 @@ _LATER: Final = """
 SELECT summary, tags, created, session, name FROM catalogue WHERE created > ?
 ORDER BY created, name
 """
-_TOP: Final = f"""{_RECORDS} WHERE status = 'active' AND referenced
+_TOP: Final = f"""{_FARED} AND referenced
 ORDER BY referenced DESC, min(1.0 * referenced / surfaced, 1.0) DESC, catalogue.name LIMIT 10
 """
-_OVERSHOWN: Final = f"""{_RECORDS}
-WHERE status = 'active' AND surfaced >= :showings AND referenced <= :rate * surfaced
+_OVERSHOWN: Final = f"""{_FARED} AND surfaced >= :showings AND referenced <= :rate * surfaced
 ORDER BY surfaced DESC, referenced, catalogue.name
 """
 # Nothing that is younger can be stale; the rule itself is that of `stats.decay`.
-_OLD: Final = f"{_RECORDS} WHERE status = 'active' AND created < ?"
+_OLD: Final = f"""
+SELECT catalogue.name, summary, scope, created, {USAGE}
+FROM catalogue LEFT JOIN usage USING (learning) WHERE status = 'active' AND created < ?
+"""
 _TOTALS: Final = f"""
 SELECT total(surfaced), total(referenced), total(dismissed), total(corrected), total(useful),
     total(useless), total(min(surfaced, referenced)),
@@ -231,44 +228,11 @@ def _misses(connection: sqlite3.Connection) -> Iterator[tuple[str, int, str, int
                 break
 
 
-def _record_of(row: Sequence[Any]) -> LearningRecord:
-    """Read a row of ``_RECORDS``."""
-    name, summary, category, scope, status, confidence = row[:6]
-    criteria, tags, created, session, ticket, backend = row[6:12]
-    return LearningRecord(
-        name,
-        summary,
-        category,
-        scope,
-        status,
-        confidence,
-        tuple(criteria.split()),
-        tuple(tags.split()),
-        instant(created),
-        session,
-        ticket or None,
-        backend,
-        stats_of(name, row[12:]) if row[12] is not None else LearningStats(name),
-    )
-
-
-class _StoredRecords(Sequence[LearningRecord]):
-    """All learnings with how they have fared, read when one is first asked for."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    @cached_property
-    def _records(self) -> tuple[LearningRecord, ...]:
-        return tuple(
-            map(_record_of, self._connection.execute(f"{_RECORDS} ORDER BY catalogue.name"))
-        )
-
-    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as for any sequence
-        return self._records[index]
-
-    def __len__(self) -> int:
-        return len(self._records)
+def _fared(row: Sequence[Any]) -> FaredLearning:
+    name, summary, category, referenced, surfaced, tickets, last = row
+    hits = Share(min(referenced, surfaced), surfaced)
+    last_referenced = None if last is None else instant(last)
+    return FaredLearning(name, summary, category, referenced, hits, tickets, last_referenced)
 
 
 def _count(
@@ -282,13 +246,12 @@ def _count(
     last_month = {"today": _day_of(now), "days": TREND_DAYS}
     return Statistics(
         now=now,
-        records=_StoredRecords(connection),
         by_status=dict(ask("SELECT status, count(*) FROM catalogue GROUP BY 1")),
         by_criterion=Counter(
             one for (criteria,) in ask("SELECT criteria FROM catalogue") for one in criteria.split()
         ),
-        top=tuple(map(_record_of, ask(_TOP))),
-        overshown=tuple(map(_record_of, overshown[:_MOST_OVERSHOWN])),
+        top=tuple(map(_fared, ask(_TOP))),
+        overshown=tuple(map(_fared, overshown[:_MOST_OVERSHOWN])),
         overshown_count=len(overshown),
         usage=_usage(connection),
         categories=_groups(connection, "category", now),
@@ -376,12 +339,13 @@ def _going_stale(
     shortest = min(rule.passive_days, personal_rule.passive_days)
     youngest = microseconds(now - timedelta(days=shortest - stale_days(shortest)))
     found = []
-    for record in map(_record_of, connection.execute(_OLD, (youngest,))):
-        its_rule = personal_rule if record.scope == "personal" else rule
-        aging = assess_decay(record.created, record.status, record.stats, now, its_rule)
+    for name, summary, scope, created, *usage in connection.execute(_OLD, (youngest,)):
+        stats = None if usage[0] is None else stats_of(name, usage)
+        its_rule = personal_rule if scope == "personal" else rule
+        aging = assess_decay(instant(created), "active", stats, now, its_rule)
         if aging.is_stale:
-            stale = record.learning_id, record.summary, aging.last_verified, aging.days_left
-            found.append(GoingStale(*stale))
+            days_left = round(aging.days_left, 1)
+            found.append(GoingStale(name, summary, aging.last_verified, days_left))
     return sorted(found, key=lambda one: (one.days_left, one.learning_id))
 
 

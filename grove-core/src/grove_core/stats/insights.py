@@ -8,7 +8,7 @@ from string import Formatter
 from typing import Any, Final, NamedTuple
 
 from grove_core.model.learning import Share
-from grove_core.model.statistics import GroupStats, Insight, LearningRecord, Statistics
+from grove_core.model.statistics import FaredLearning, GroupStats, Insight, Statistics
 from grove_core.text import counted
 
 _MOST_NAMED: Final = 5
@@ -110,8 +110,8 @@ def _of_group(group: GroupStats) -> Mapping[str, Any]:
 
 
 def _over_surfaced(statistics: Statistics, _: Limits) -> Seen:
-    for record in statistics.overshown[:1]:
-        yield record.learning_id, _of(record) | {"learnings": statistics.overshown_count}
+    for one in statistics.overshown[:1]:
+        yield one.learning_id, _of(one) | {"learnings": statistics.overshown_count}
 
 
 def _skip_miss(statistics: Statistics, limits: Limits) -> Seen:
@@ -125,24 +125,24 @@ def _stale_top_learning(statistics: Statistics, limits: Limits) -> Seen:
     proven = (
         one
         for one in statistics.top
-        if one.stats.surfaced >= limits["showings"] and not _under(one.stats.hits, limits["rate"])
+        if one.hits.total >= limits["showings"] and not _under(one.hits, limits["rate"])
     )
     best = max(proven, key=_certainty, default=None)
-    if best is None or best.stats.last_referenced is None:
+    if best is None or best.last_referenced is None:
         return
-    unused = statistics.now - best.stats.last_referenced
+    unused = statistics.now - best.last_referenced
     if unused >= timedelta(days=limits["days"]):
         yield best.learning_id, _of(best) | {"days_unused": unused.days}
 
 
-def _certainty(record: LearningRecord) -> tuple[float, int, str]:
+def _certainty(one: FaredLearning) -> tuple[float, int, str]:
     """Return what a record is worth: nine uses of ten showings are more than one of one."""
-    least, _ = record.stats.hits.interval or (0.0, 0.0)
-    return least, record.stats.referenced, record.learning_id
+    least, _ = one.hits.interval or (0.0, 0.0)
+    return least, one.referenced, one.learning_id
 
 
-def _of(record: LearningRecord) -> dict[str, Any]:
-    return {"summary": record.summary, "hits": record.stats.hits}
+def _of(one: FaredLearning) -> dict[str, Any]:
+    return {"summary": one.summary, "hits": one.hits}
 
 
 def _write_gate_too_loose(statistics: Statistics, limits: Limits) -> Seen:

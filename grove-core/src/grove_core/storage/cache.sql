@@ -68,8 +68,8 @@ CREATE TABLE correction (learning INTEGER, moment INTEGER, successor TEXT, own I
 -- The learnings as numbers see them, and for how many other tickets than its own one was used.
 CREATE TABLE catalogue (
     learning INTEGER PRIMARY KEY, name TEXT, summary TEXT, category TEXT, scope TEXT,
-    status TEXT, confidence TEXT, criteria TEXT, tags TEXT, created INTEGER, session TEXT,
-    ticket TEXT, backend TEXT, length INTEGER, others INTEGER
+    status TEXT, criteria TEXT, tags TEXT, created INTEGER, session TEXT, ticket TEXT,
+    length INTEGER, others INTEGER
 );
 -- What follows from both: how often learnings were first shown and used in a session, by day, and
 -- what was refused and written later.
