@@ -61,7 +61,7 @@ FIELDS = {
     [
         (("--file", "candidates.json"), 2, "a learning needs --summary; JSON is read from"),
         (("--summary", "Too short: x", "--detail", "x"), 1, "detail: has 1 character, give"),
-        (("--summary", "x" * 20, "--category", "pitfal"), 1, "give pitfall, or one of pattern"),
+        (("--summary", "x" * 20, "--category", "pitfal"), 1, "give one of pattern, pitfall"),
         ((), 1, "Give --summary, --detail and --category"),
     ],
 )

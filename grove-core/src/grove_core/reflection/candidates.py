@@ -136,7 +136,7 @@ class _Reader:
         known = ", ".join(each.value for each in kind)
         if one.default is NOTHING:
             fault = f'"{shown(raw)}" is unknown' if isinstance(raw, str) else _absence(raw)
-            self.refuse(one.name, f"{fault}, give {_near(raw, kind)}one of {known}")
+            self.refuse(one.name, f"{fault}, give one of {known}")
             return None
         usual: Any = one.default
         self._note(one.name, f"{_entry(raw)} is none of {known}; {usual.value} was taken")
@@ -264,13 +264,6 @@ def kind_of(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 def _absence(raw: Any) -> str:  # noqa: ANN401 - any JSON value
     return "missing" if raw is None or raw == [] else f"is {kind_of(raw)}"
-
-
-def _near(raw: Any, kind: type[Enum]) -> str:  # noqa: ANN401 - any JSON value
-    from difflib import get_close_matches
-
-    near = get_close_matches(str(raw).lower(), [one.value for one in kind], n=1)
-    return f"{near[0]}, or " if near else ""
 
 
 def _entry(raw: Any) -> str:  # noqa: ANN401 - any JSON value

@@ -122,25 +122,21 @@ def without_secrets(
         left_out.append(f"{leak.text}; it was left out")
         return None
 
-    def safe_ones(texts: Sequence[str], field: str) -> tuple[str, ...]:
-        return tuple(one for one in texts if safe(one, field) is not None)
-
     def safe_references(
         every: Sequence[Reference], name: str, remark: str
     ) -> tuple[Reference, ...]:
         named = [one for one in every if safe(one.id, f"{name}.id")]
         return tuple(evolve(one, remark=safe(one.remark, f"{name}.{remark}")) for one in named)
 
-    ratings = [one for one in submission.ratings if safe(one.learning_id, "ratings.id")]
+    name = "the name of an unknown field"
     cleaned = evolve(
         submission,
         learnings_used=safe_references(submission.learnings_used, "learnings_used", "how"),
         corrections=safe_references(submission.corrections, "corrections", "why"),
-        ratings=tuple(ratings),
+        ratings=tuple(one for one in submission.ratings if safe(one.learning_id, "ratings.id")),
         notes=safe(submission.notes, "notes") or "",
         nothing_learned=safe(submission.nothing_learned, "nothing_learned"),
-        unknown_fields=safe_ones(submission.unknown_fields, "the name of an unknown field"),
-        problems=safe_ones(submission.problems, "ratings.id"),
+        unknown_fields=tuple(one for one in submission.unknown_fields if safe(one, name)),
     )
     return cleaned, tuple(left_out)
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from attrs import frozen
@@ -132,21 +131,19 @@ class _Reader:
     def read(self) -> Submission:
         """Read every field."""
         candidates = self._candidates()
-        used = self._references("learnings_used", "how")
-        corrected = self._references("corrections", "why")
-        ratings, problems = read_each_rating(_entries(self._sent.get("ratings")))
         return Submission(
             session_id=self._session_id(),
             candidates=candidates,
-            learnings_used=used,
-            corrections=corrected,
-            ratings=tuple(ratings),
+            learnings_used=self._references("learnings_used", "how"),
+            corrections=self._references("corrections", "why"),
+            ratings=self._ratings(),
             notes=self._notes(),
             nothing_learned=self._nothing_learned(has_candidates=bool(candidates)),
             unknown_fields=tuple(
                 shown(name) for name in self._sent if name not in SUBMISSION_FIELDS
             ),
-            problems=(*self.problems, *problems),
+            # Read last: what comes before may add to them.
+            problems=tuple(self.problems),
         )
 
     def _candidates(self) -> tuple[Any, ...]:
@@ -187,22 +184,31 @@ class _Reader:
         self.problems.append(f'"nothing_learned" was ignored, as there are candidates; {NO_REASON}')
         return None
 
-    def _references(self, name: str, remark_name: str) -> tuple[Reference, ...]:
-        """Read ids with remarks: objects, or plain ids; in an array, or one alone."""
-        references: dict[str, Reference] = {}
+    def _references(self, name: str, remark: str) -> tuple[Reference, ...]:
+        named = self._about_learnings(name, remark, object)
+        return tuple(Reference(id=one, remark=_remark(said)) for one, said in named.items())
+
+    def _ratings(self) -> tuple[Rating, ...]:
+        named = self._about_learnings("ratings", "useful", bool)
+        return tuple(Rating(learning_id=one, useful=said) for one, said in named.items())
+
+    def _about_learnings(self, name: str, key: str, kind: type) -> dict[str, Any]:
+        """Read ids and what is said of each: objects, or plain ids; in an array, or one alone."""
+        found: dict[str, Any] = {}
         ignored = 0
         for entry in _entries(self._sent.get(name)):
             fields = entry if isinstance(entry, dict) else {"id": entry}
-            key = fields.get("id")
-            if isinstance(key, str) and is_learning_id(key.strip()):
-                one = Reference(id=key.strip(), remark=_remark(fields.get(remark_name)))
-                references.setdefault(one.id, one)
+            named, said = fields.get("id"), fields.get(key)
+            is_sound = isinstance(said, kind)
+            if isinstance(named, str) and is_learning_id(named.strip()) and is_sound:
+                found.setdefault(named.strip(), said)
             else:
                 ignored += 1
         if ignored:
-            form = f'{{"id": "the id of a learning", "{remark_name}": "..."}}'
+            value = "true" if kind is bool else '"..."'
+            form = f'{{"id": "the id of a learning", "{key}": {value}}}'
             self.problems.append(f"{name}: {ignored} ignored; give each as {form}.")
-        return tuple(references.values())
+        return found
 
 
 def _entries(raw: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
@@ -213,27 +219,6 @@ def _entries(raw: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
 
 def _remark(raw: Any) -> str | None:  # noqa: ANN401 - any JSON value
     return clean_line(raw, REMARK_LENGTH_MAX) or None if isinstance(raw, str) else None
-
-
-def read_each_rating(entries: Sequence[Any]) -> tuple[list[Rating], list[str]]:
-    """Read ratings; the second result says which do not count, and why."""
-    problems: list[str] = []
-    ratings: dict[str, Rating] = {}
-    for position, entry in enumerate(entries):
-        fields = entry if isinstance(entry, dict) else {}
-        learning_id, useful = fields.get("id"), fields.get("useful")
-        place = f"ratings[{position}] does not count"
-        # What is no id is not quoted.
-        if not isinstance(entry, dict):
-            problems.append(f"{place}: it is {kind_of(entry)}, not an object with id and useful")
-        elif not isinstance(learning_id, str) or not is_learning_id(learning_id.strip()):
-            problems.append(f"{place}: id is {kind_of(learning_id)}, not the id of a learning")
-        elif not isinstance(useful, bool):
-            fault = f"useful of {learning_id.strip()} is {kind_of(useful)}, neither true nor false"
-            problems.append(f"{place}: {fault}")
-        else:
-            ratings[learning_id.strip()] = Rating(learning_id=learning_id.strip(), useful=useful)
-    return list(ratings.values()), problems
 
 
 # --- finding the JSON: bare, in a markdown fence, or amid prose -----------------------------------
