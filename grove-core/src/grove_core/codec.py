@@ -274,7 +274,9 @@ def reader_of(annotation: Any) -> Reader:  # noqa: ANN401 - a type
         return lambda value: _read_all(read, _read_table(value).items())
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return _member_reader(annotation)
-    return _class_reader(annotation) if has(annotation) else lambda value: value
+    # The first test leaves a class of the model alone that no document has.
+    is_class = isinstance(annotation, type) and (issubclass(annotation, Value) or has(annotation))
+    return _class_reader(annotation) if is_class else lambda value: value
 
 
 def _read_all(read: Reader, items: Iterable[tuple[Any, object]]) -> dict[Any, Any]:

@@ -15,11 +15,11 @@ EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _FILE_START: Final = "gitdir:"
 _LONGEST: Final = 4096
 _MOST_OF_A_LOG: Final = 256 * 1024
-_MOVE: Final = re.compile(r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]*\t(.*)")
+_MOVE: Final = r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]*\t(.*)"
 # What names a filter, or another file that may.
-_FILTERS: Final = re.compile(rb"filter|include", re.IGNORECASE)
-_PAIR: Final = re.compile(r"\A[0-9a-f]{40,64} [0-9a-f]{40,64}\n")
-_COMMIT: Final = re.compile(r"commit(?: \((?:amend|initial)\))?:")
+_FILTERS: Final = rb"(?i)filter|include"
+_PAIR: Final = r"\A[0-9a-f]{40,64} [0-9a-f]{40,64}\n"
+_COMMIT: Final = r"commit(?: \((?:amend|initial)\))?:"
 
 # A work tree's own settings must not make these calls run a program or fetch anything.
 _SETTINGS = (
@@ -179,7 +179,7 @@ def _read_counts(output: str) -> "Mapping[str, int]":
     counts: dict[str, int] = {}
     records = iter(output.split("\0"))
     for record in records:
-        added, _, rest = _PAIR.sub("", record).partition("\t")
+        added, _, rest = re.sub(_PAIR, "", record).partition("\t")
         deleted, tab, path = rest.partition("\t")
         if tab and not path:
             next(records, "")
@@ -198,7 +198,7 @@ def count_own_lines(top: "Path", base: str, seconds: float) -> "Mapping[str, int
     last = max((at for at, move in enumerate(moves) if move[1] == base), default=None)
     if last is None:
         return None
-    own = [move for move in moves[last + 1 :] if _COMMIT.match(move[2])]
+    own = [move for move in moves[last + 1 :] if re.match(_COMMIT, move[2])]
     pairs = "".join(f"{old if old.strip('0') else EMPTY_TREE} {new}\n" for old, new, _ in own)
     if not pairs:
         return {}
@@ -217,7 +217,7 @@ def _moves_of_head(top: "Path") -> list[tuple[str, str, str]]:
             lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return []
-    found = (_MOVE.match(line) for line in lines)
+    found = (re.match(_MOVE, line) for line in lines)
     return [(one[1], one[2], one[3]) for one in found if one]
 
 
@@ -267,7 +267,7 @@ def _without_filters(program: str, top: "Path | None") -> dict[str, str]:
         return {}
     # A file leads to settings elsewhere, and others may be included.
     config = top / ".git" / "config"
-    if not (top / ".git").is_file() and not _FILTERS.search(_start_of(config)):
+    if not (top / ".git").is_file() and not re.search(_FILTERS, _start_of(config)):
         return {}
     import subprocess
 

@@ -20,7 +20,7 @@ _HIDDEN: Final = frozenset(
 )
 _HIDDEN_BLOCK: Final = range(0xE0000, 0xE1000)
 _SUSPICIOUS: Final = _HIDDEN | _SELECTORS
-_CONFLICT_MARKER: Final = re.compile(rb"(?:<{7}|\|{7}|={7}|>{7})(?: .*)?\r?\n?", re.DOTALL)
+_CONFLICT_MARKER: Final = rb"(?s:(?:<{7}|\|{7}|={7}|>{7})(?: .*)?\r?\n?)"
 
 
 def remove_invisible(text: str) -> str:
@@ -125,4 +125,4 @@ def key_of(name: str) -> int:
 
 def is_conflict_marker(line: bytes) -> bool:
     """Return whether git has put a line there to mark what it could not merge."""
-    return _CONFLICT_MARKER.fullmatch(line) is not None
+    return re.fullmatch(_CONFLICT_MARKER, line) is not None

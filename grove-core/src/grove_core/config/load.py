@@ -30,7 +30,7 @@ _MOST_TABLES: Final = 100
 """Of a file that is no valid TOML: each is parsed by itself."""
 PLUGIN_SECTIONS: Final = ("backends", "tickets", "gates")
 # A section's name and a key's may follow.
-_OF_A_PLUGIN: Final = re.compile(r"GROVE_(BACKENDS|GATES|TICKETS)_.*[^_]_+[^_].*")
+_OF_A_PLUGIN: Final = r"GROVE_(BACKENDS|GATES|TICKETS)_.*[^_]_+[^_].*"
 OVERRIDES: Final = ("ticketing.overrides", "backends.overrides")
 
 
@@ -139,7 +139,7 @@ class LoadedConfig:
             elif variable in keys:
                 annotation = config_keys()[keys[variable]].annotation
                 self._take(keys[variable], annotation, parse_variable(text, annotation), origin)
-            elif _OF_A_PLUGIN.fullmatch(variable):
+            elif re.fullmatch(_OF_A_PLUGIN, variable):
                 self.plugin_variables[variable] = text
             else:
                 self._refuse("", origin, unknown_key(variable, list(keys)))
@@ -196,7 +196,7 @@ def _read_file(path: Path) -> str:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_FILE_BYTES:
             raise ValueProblem("is no plain file of at most 1 MiB")
-        return path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes().decode().removeprefix("\ufeff")
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except UnicodeDecodeError as error:

@@ -5,7 +5,6 @@ reader of an index, so they stand here.
 """
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import repeat
@@ -46,7 +45,6 @@ _PLAIN_KINDS: Final[Mapping[str, Any]] = {
 # A search checks every hit: attrgetter, map and all take a third of the time of a loop.
 _plain_of = attrgetter(*_PLAIN_KINDS)
 _items_of = attrgetter(*_ITEM_KINDS)
-_BREAKS: Final = re.compile(r"[\n\t]")
 
 
 def is_learning(value: object) -> TypeGuard[Learning]:
@@ -73,7 +71,7 @@ def _holds_only(items: Any, kind: type) -> bool:  # noqa: ANN401 - any value
 
 def clean_line_with_paths(text: str, limit: int = _LONGEST_LOCATION) -> str:
     """Clean a line that may hold paths: two blanks in one are two, so it is not folded."""
-    return shorten(_BREAKS.sub(" ", remove_invisible(text)), limit)
+    return shorten(remove_invisible(text).replace("\n", " ").replace("\t", " "), limit)
 
 
 def _line(limit: int) -> Callable[[str], str]:

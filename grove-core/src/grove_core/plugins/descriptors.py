@@ -43,7 +43,7 @@ def _are(is_one: Callable[[Any], object], value: object) -> bool:
     return isinstance(value, tuple) and value != () and all(map(is_one, value))
 
 
-_LITERAL: Final = re.compile(r"[A-Za-z0-9_-]+(?: [A-Za-z0-9_-]+)*")
+_LITERAL: Final = r"[A-Za-z0-9_-]+(?: [A-Za-z0-9_-]+)*"
 NAME: Final = checked(_is_name, "one line of text, not empty, without blanks at its ends")
 _TOOLS: Final = checked(partial(_are, _is_name), "a tuple of one or more names")
 FUNCTION: Final = checked(callable, "a function")
@@ -54,7 +54,7 @@ CLASS_OR_NONE: Final = checked(
     lambda value: value is None or isinstance(value, type), "a class or None"
 )
 _LITERALS: Final = checked(
-    partial(_are, lambda one: isinstance(one, str) and _LITERAL.fullmatch(one)),
+    partial(_are, lambda one: isinstance(one, str) and re.fullmatch(_LITERAL, one)),
     "a tuple of words of ASCII letters, digits, - and _, or of several with blanks between",
 )
 

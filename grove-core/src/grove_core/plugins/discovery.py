@@ -30,8 +30,8 @@ ALLOW_LIST_VARIABLE: Final = "GROVE_PLUGINS"
 _CORE: Final = "grove-core"
 _CACHE_FORMAT: Final = 3
 _DETAIL_LENGTH: Final = 300
-_REQUIREMENT_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
-_EXTRA: Final = re.compile(r";.*\bextra\s*==\s*['\"]([A-Za-z0-9._-]+)")
+_REQUIREMENT_NAME: Final = r"[A-Za-z0-9._-]+"
+_EXTRA: Final = r";.*\bextra\s*==\s*['\"]([A-Za-z0-9._-]+)"
 _SECTION_OF_GROUP: Final = {TICKET_GROUP: "ticketing", BACKEND_GROUP: "backends"}
 
 
@@ -171,7 +171,7 @@ def extras() -> Mapping[str, Sequence[str]]:
         return {}
     found: dict[str, list[str]] = {}
     for requirement in requirements:
-        extra, name = _EXTRA.search(requirement), _REQUIREMENT_NAME.match(requirement)
+        extra, name = re.search(_EXTRA, requirement), re.match(_REQUIREMENT_NAME, requirement)
         if extra and name:
             found.setdefault(extra[1], []).append(canonical_name(name.group()))
     return found

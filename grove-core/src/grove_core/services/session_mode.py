@@ -1,6 +1,6 @@
 """Session mode: how much a session has changed since its baseline."""
 
-import base64
+import binascii
 import os
 import struct
 import zlib
@@ -290,7 +290,7 @@ def sum_up(path: str, content: bytes) -> DirtyFile:
     if b"\0" in content[:_TEXT_PROBE_BYTES]:  # as git sees it
         return DirtyFile(path=path, digest=_BINARY)
     hashes = [zlib.crc32(line) for line in content.splitlines()]
-    packed = base64.b64encode(struct.pack(f"<{len(hashes)}I", *hashes)).decode("ascii")
+    packed = binascii.b2a_base64(struct.pack(f"<{len(hashes)}I", *hashes), newline=False).decode()
     digest = f"{len(content)}-{zlib.crc32(content):08x}"
     return DirtyFile(path=path, digest=digest, line_hashes=packed, lines=len(hashes))
 
@@ -306,5 +306,5 @@ def changed_lines(before: DirtyFile, after: DirtyFile) -> int:
 
 
 def _unpack(line_hashes: str) -> Counter[int]:
-    packed = base64.b64decode(line_hashes)
+    packed = binascii.a2b_base64(line_hashes)
     return Counter(struct.unpack(f"<{len(packed) // 4}I", packed))

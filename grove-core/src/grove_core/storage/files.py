@@ -21,7 +21,7 @@ _LOCK_POLL_SECONDS_MAX = 0.04  # hundreds that wait must not keep the holder fro
 _NEW_FILE_MODE = 0o666
 _PRIVATE_FILE_MODE = 0o600
 # What ``replace`` names its new files until they are complete; the first group is the process.
-_TEMPORARY = re.compile(r"\..+\.([0-9]{1,9})\.[0-9]+\.tmp")
+_TEMPORARY = r"\..+\.([0-9]{1,9})\.[0-9]+\.tmp"
 _STALE_SECONDS = 3600.0
 _MOST_ENTRIES = 1000
 
@@ -321,7 +321,7 @@ def remove_leftovers(directory: StrPath, age: float) -> None:
         if len(names) > _MOST_ENTRIES:
             return
         for name in names:
-            match = _TEMPORARY.fullmatch(name) if name.endswith(".tmp") else None
+            match = re.fullmatch(_TEMPORARY, name) if name.endswith(".tmp") else None
             if match is None or is_running(int(match[1])):
                 continue
             leftover = os.path.join(directory, name)
