@@ -90,6 +90,7 @@ class Outcome:
     state: str = _REFUSED
     summary: str
     learning: Learning | None = None
+    """The learning, if it is one that is new."""
     existing_id: str | None = None
     stage: Stage | None = None
     field: str | None = None
@@ -99,11 +100,6 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
     @property
-    def imported(self) -> Learning | None:
-        """The learning, if it is one that is new."""
-        return self.learning if self.state == _IMPORTED else None
-
-    @property
     def place(self) -> str:
         """A line of a file, whose name may be a stranger's and hold anything."""
         return f"{clean_line(self.path, _LONGEST_PATH)}:{self.line}"
@@ -111,6 +107,10 @@ class Outcome:
     def noted(self, note: str) -> "Outcome":
         """Return the same with one more note."""
         return evolve(self, notes=(*self.notes, note))
+
+    def without(self, state: str, reason: str = "", existing_id: str | None = None) -> "Outcome":
+        """Return the same without a new learning."""
+        return evolve(self, learning=None, state=state, reason=reason, existing_id=existing_id)
 
     def refused(self, objection: Rejection, stage: Stage | None = None) -> "Outcome":
         """Return the same as refused."""
@@ -130,26 +130,23 @@ def import_learnings(
     """Import a file or a folder, or what is picked of it; what is there already stays as it is."""
     if (objection := check_routing(project, scope)) is not None:
         raise GroveError(objection.reason)
-    readings = [_read(form, one, project.root) for one in _files_of(form, path)]
     entries = [
         (place, one)
-        for place, read in readings
-        for entry in read
+        for file in _files_of(form, path)
+        for place, entry in _read(form, file, project.root)
         for one in (entry.rules if pick and entry.rules else (entry,))
     ]
     importer = _Importer(project, [entry for _, entry in entries])
     outcomes = [importer.evaluate(place, entry, scope) for place, entry in entries]
     if pick is not None:
-        offered = [one for one in outcomes if one.imported]
-        picked = [offered[at] for at in sorted(pick(offered))]
-        left = {id(one) for one in offered} - {id(one) for one in picked}
-        outcomes = [
-            evolve(one, state=_LEFT_OUT, reason="not picked") if id(one) in left else one
-            for one in outcomes
-        ]
+        offered = [at for at, one in enumerate(outcomes) if one.learning]
+        picked = pick([outcomes[at] for at in offered])
+        for number, at in enumerate(offered):
+            if number not in picked:
+                outcomes[at] = outcomes[at].without(_LEFT_OUT, "not picked")
     for at, one in enumerate(outcomes):
-        if one.imported is not None and not dry_run:
-            outcomes[at] = _store(project, one, one.imported, form)
+        if one.learning is not None and not dry_run:
+            outcomes[at] = _store(project, one, one.learning, form)
     warnings: Sequence[str] = ()
     if not dry_run:
         warnings = _supersede(project, outcomes)
@@ -178,15 +175,16 @@ def _files_of(form: str, path: Path) -> Sequence[Path]:
     return found
 
 
-def _read(form: str, path: Path, root: Path) -> tuple[str, list[Entry]]:
-    """Read a file, which is never changed; return how it is called and what it holds."""
+def _read(form: str, path: Path, root: Path) -> Iterator[tuple[str, Entry]]:
+    """Read a file, which is never changed; yield how it is called with each entry."""
     place = place_in(root, path)
     try:
         text = (files.read_bytes(path) or b"").decode("utf-8-sig").replace("\r\n", "\n")
         read = FORMATS[form].read(text, place)
     except (UnicodeDecodeError, StorageError) as error:
         read = [left_out(1, path.name, f"it cannot be read: {error}", is_fault=True)]
-    return str(path if place.is_absolute() else place), read
+    name = str(path if place.is_absolute() else place)
+    return ((name, one) for one in read)
 
 
 # --- entries --------------------------------------------------------------------------------------
@@ -198,25 +196,24 @@ class _Importer:
     def __init__(self, project: Project, entries: Sequence[Entry]) -> None:
         self._project = project
         self._allowed = project.config.secrets.allow
-        own = {one.learning_id for one in entries}
+        # Those of one source that have an id were compared with each other when they were written,
+        # and what an interrupted import has stored already must not refuse the rest of it.
+        self._own = {one.learning_id for one in entries}
         self._summaries: dict[str, str] = {}
-        self._by_content: dict[str, str] = {}
+        self._by_suffix: dict[str, str] = {}
         self._documents: dict[str | None, str] = {}
-        self._there, self._imported = SimilarityIndex(), SimilarityIndex()
+        self._texts = SimilarityIndex()
         for learning in (one.hit.learning for one in project.library.iterate()):
             self._remember(learning)
-            if learning.session_id == IMPORT_SESSION:
-                # Found again although somebody has edited it.
-                self._by_content.setdefault(learning.id.rpartition("_")[2], learning.id)
-                if learning.status is LearningStatus.ACTIVE:
-                    self._documents[_document_of(learning.detail)] = learning.id
-            # What an interrupted import has stored already must not refuse the rest of it.
-            if learning.status is LearningStatus.ACTIVE and learning.id not in own:
-                self._there.add(learning.id, learning.summary, learning.detail)
+            if learning.session_id == IMPORT_SESSION and learning.status is LearningStatus.ACTIVE:
+                self._documents[_document_of(learning.detail)] = learning.id
 
     def _remember(self, learning: Learning) -> None:
         self._summaries[learning.id] = learning.summary
-        self._by_content[fingerprint(learning)] = learning.id
+        # Made of the content, so that it is found again although somebody has edited it.
+        self._by_suffix[learning.id.rpartition("_")[2]] = learning.id
+        if learning.status is LearningStatus.ACTIVE and learning.id not in self._own:
+            self._texts.add(learning.id, learning.summary, learning.detail)
 
     def evaluate(self, path: str, entry: Entry, scope: Scope) -> Outcome:
         """Return what is to become of an entry; a scope is for one that names none."""
@@ -239,14 +236,14 @@ class _Importer:
 
     def _compare(self, entry: Entry, candidate: Candidate, outcome: Outcome) -> Outcome:
         """Compare a candidate with what is there, and hear those who may object."""
-        digest = fingerprint(candidate)
+        suffix = _suffix_of(candidate)
         earlier = self._documents.get(_document_of(candidate.detail) or None)
-        if earlier is not None and not self._by_content.keys() & {digest, _suffix_of(digest)}:
+        if earlier is not None and suffix not in self._by_suffix:
             candidate = evolve(candidate, supersedes=(*candidate.supersedes, earlier))
             entry = evolve(entry, timestamp=None)
         if candidate.supersedes:
             outcome = outcome.noted(f"replaces {', '.join(candidate.supersedes)}")
-        if (found := self._known(entry, candidate, digest, outcome)) is not None:
+        if (found := self._known(entry, candidate, suffix, outcome)) is not None:
             return found
         for stage, objection in self._objections(entry, candidate):
             if isinstance(objection, Rejection):
@@ -254,10 +251,8 @@ class _Importer:
             if objection is not None:
                 candidate = evolve(candidate, confidence=Confidence.LOW)
                 outcome = outcome.noted(f"confidence low, by the write gate: {objection.hint}")
-        learning = self._learning(entry, candidate, digest)
+        learning = self._learning(entry, candidate, suffix)
         self._remember(learning)
-        if learning.status is LearningStatus.ACTIVE:
-            self._imported.add(learning.id, learning.summary, learning.detail)
         return evolve(outcome, state=_IMPORTED, learning=learning)
 
     def _objections(
@@ -282,42 +277,36 @@ class _Importer:
         return objection_to({**entry.fields, **beside}, self._allowed)
 
     def _known(
-        self, entry: Entry, candidate: Candidate, digest: str, outcome: Outcome
+        self, entry: Entry, candidate: Candidate, suffix: str, outcome: Outcome
     ) -> Outcome | None:
         """Find what is there already: the same learning, its id, or one that says the same."""
-        known = self._by_content.get(digest) or self._by_content.get(_suffix_of(digest))
-        existing = entry.learning_id or known
+        existing = entry.learning_id or self._by_suffix.get(suffix)
         summary = self._summaries.get(existing or "")
         is_same = summary is not None and (
             normalised_summary(summary) == normalised_summary(candidate.summary)
         )
         if existing is not None and (is_same or existing != entry.learning_id):
-            return evolve(outcome, state=_PRESENT, existing_id=existing)
+            return outcome.without(_PRESENT, existing_id=existing)
         if summary is not None:
             reason = (
                 f'{existing} is another learning here ("{summary}"): take the id out of the file to'
                 " import it under a new one"
             )
             return outcome.refused(Rejection(reason=reason, field="id", existing_id=existing))
-        # Of archived ones, history keeps every one; those that have an id have been compared with
-        # each other when they were written.
+        # Of archived ones, history keeps every one.
         if entry.status is not LearningStatus.ACTIVE:
             return None
-        compared = (candidate.summary, candidate.detail, candidate.supersedes)
-        found = self._there.find(*compared)
-        if found is None and entry.learning_id is None:
-            found = self._imported.find(*compared)
+        found = self._texts.find(candidate.summary, candidate.detail, candidate.supersedes)
         if found is None:
             return None
         reason = f'{found[0].key} says it already ("{found[0].summary}")'
-        state = _DUPLICATE
-        return evolve(outcome, state=state, existing_id=found[0].key, reason=reason)
+        return outcome.without(_DUPLICATE, reason, found[0].key)
 
-    def _learning(self, entry: Entry, candidate: Candidate, digest: str) -> Learning:
+    def _learning(self, entry: Entry, candidate: Candidate, suffix: str) -> Learning:
         written = entry.timestamp or self._project.now
         day = written.astimezone(UTC)
         # Made of the content; of thousands of learnings, two may have the same one.
-        made = f"cl_{day.year:04}{day:%m%d}_{_suffix_of(digest)}"
+        made = f"cl_{day.year:04}{day:%m%d}_{suffix}"
         made = new_learning_id(written) if made in self._summaries else made
         learning = learning_from(
             candidate,
@@ -334,9 +323,9 @@ def _document_of(detail: str) -> str:
     return detail.rpartition("\n")[2].partition(WHOLE)[2]
 
 
-def _suffix_of(digest: str) -> str:
-    """Shorten what a candidate says, so that it is the same learning each time."""
-    return b32encode(bytes.fromhex(digest)[:5]).decode("ascii").lower()[:6]
+def _suffix_of(candidate: Candidate) -> str:
+    """Make the end of an id of what a candidate says, so that it is the same each time."""
+    return b32encode(bytes.fromhex(fingerprint(candidate))[:5]).decode("ascii").lower()[:6]
 
 
 # --- storing --------------------------------------------------------------------------------------
@@ -358,10 +347,10 @@ def _store(
             receipt = store_learning(project, learning)
     except StorageError as error:
         reason = f"not stored: {error}; run the import again to finish it"
-        return evolve(outcome, state=_REFUSED, reason=reason)
+        return outcome.without(_REFUSED, reason)
     stored = evolve(outcome, backend=receipt.backend)
     if receipt.status is ReceiptStatus.DUPLICATE:
-        return evolve(stored, state=_PRESENT, existing_id=learning.id)
+        return stored.without(_PRESENT, existing_id=learning.id)
     project.plugins.learning_written(learning, receipt)
     waits = receipt.status is ReceiptStatus.QUEUED
     notes = (receipt.note,) if receipt.note else ()
@@ -371,7 +360,7 @@ def _store(
 def _supersede(project: Project, outcomes: Iterable[Outcome]) -> Sequence[str]:
     """Mark what imported learnings correct, also where an earlier import was interrupted."""
     stored = {one.hit.learning.id: one.hit.learning for one in project.library.iterate()}
-    ids = (one.imported.id if one.imported else one.existing_id or "" for one in outcomes)
+    ids = (one.learning.id if one.learning else one.existing_id or "" for one in outcomes)
     written = {
         new.id: evolve(new, supersedes=tuple(filter(stored.get, new.supersedes)))
         for new in filter(None, map(stored.get, ids))
@@ -392,11 +381,11 @@ def _result(
     lines: list[Line] = []
     for one in outcomes:
         told = asdict(one, recurse=False, filter=lambda field, _: field.name != "learning")
-        identity = {"id": one.imported.id if one.imported else None, "backend": one.backend or None}
+        identity = {"id": one.learning.id if one.learning else None, "backend": one.backend or None}
         entries.append(told | identity)
-        if one.imported is not None:
+        if one.learning is not None:
             waits = f" (waits for the backend {one.backend})" if one.waits else ""
-            lines += [f"{one.place}  {one.imported.id}{waits}", f"  {one.summary}"]
+            lines += [f"{one.place}  {one.learning.id}{waits}", f"  {one.summary}"]
             lines += [(f"  {note}", "dim") for note in one.notes]
         elif one.state in (_DUPLICATE, _LEFT_OUT):
             lines.append((f"{one.place}  {_STATES[one.state]}: {one.reason}", "dim"))
@@ -412,7 +401,7 @@ def _result(
             **(failed if refused else {}),
         },
         lines=[*lines, f"{dry}{numbers or 'nothing to import'}."],
-        ids=[one.imported.id for one in outcomes if one.imported],
+        ids=[one.learning.id for one in outcomes if one.learning],
         exit_code=1 if refused else 0,
         warnings=[*map(_refusal, refused), *warnings],
     )
@@ -431,12 +420,11 @@ def add_learning(project: Project, fields: Mapping[str, Any], *, dry_run: bool) 
     # From the duplicate check to the write no other process writes into this project.
     with alone(project):
         one = _Importer(project, [entry]).evaluate("", entry, Scope.PROJECT)
-        learning = one.imported
-        if learning is not None and not dry_run:
-            one = _store(project, one, learning, _BY_HAND, is_alone=True)
-    if learning is None or one.state == _REFUSED:
-        reason = one.reason or f"{one.existing_id} says it already"
-        return Result.failed(f"not stored: {reason}")
+        if one.learning is not None and not dry_run:
+            one = _store(project, one, one.learning, _BY_HAND, is_alone=True)
+    learning = one.learning
+    if learning is None:
+        return Result.failed(f"not stored: {one.reason or f'{one.existing_id} says it already'}")
     objection = check_by_write_gate(project, learning)
     if isinstance(objection, Rejection):
         note = f"an agent's would be refused: {objection.reason}"
