@@ -13,10 +13,7 @@ from grove_core.stemmer import stems
 from grove_core.text import shorten
 
 REASON_LENGTH_MAX: Final = 160
-# How many words that speak for a candidate, and how many against it, are told apart.
-_SHOWN: Final = 4
 _WORDS_QUOTED: Final = 2
-_OTHER_WORDS: Final = "other words"
 
 _TOKEN: Final = re.compile(
     r"(?P<block>(?:```|~~~).*?(?:```|~~~|\Z))"
@@ -149,15 +146,6 @@ def _is_english(words: list[str], known: _Vocabulary) -> bool:
 
 
 @frozen
-class Component:
-    """One term of the score."""
-
-    name: str
-    value: float
-    points: float
-
-
-@frozen
 class Assessment:
     """What the write gate thinks of a candidate."""
 
@@ -165,22 +153,16 @@ class Assessment:
     hint: str
     """What would help one that passes by little, or whose language is not known."""
     score: float
-    threshold: float
-    components: tuple[Component, ...]
 
 
 def evaluate(candidate: Candidate) -> Assessment:
     """Evaluate whether a candidate says something that is worth keeping."""
     text = parse(candidate.summary, candidate.detail)
     weights = load_json("weights.json")
-    measured = [
-        Component(name, round(value, 3), round(value * weights["measures"][name], 3))
-        for name, value in text.measures.items()
-    ]
+    measured = (value * weights["measures"][name] for name, value in text.measures.items())
     listed: dict[str, float] = weights["words"]
     phrases = {one: listed[one] for one in text.phrases if one in listed}
-    components = (*measured, *_strongest(phrases, len(text.phrases))) if text.is_english else ()
-    score = round(sum(one.points for one in components), 3)
+    score = sum((*measured, *phrases.values())) if text.is_english else 0.0
     low, sure = weights["threshold"], weights["sure"]
     advice = _advice(candidate.summary, text, phrases) if score < sure else ""
     is_refused = text.is_english and score < low
@@ -188,20 +170,7 @@ def evaluate(candidate: Candidate) -> Assessment:
         rejection=Rejection(reason=advice, field="detail") if is_refused else None,
         hint="" if is_refused else advice,
         score=score,
-        threshold=low,
-        components=components,
     )
-
-
-def _strongest(phrases: dict[str, float], said: int) -> list[Component]:
-    """Return the words that weigh most on either side, and the rest in one sum."""
-    weighed = sorted((points, word) for word, points in phrases.items())
-    against = [pair for pair in weighed[:_SHOWN] if pair[0] < 0]
-    speaking = [pair for pair in reversed(weighed[-_SHOWN:]) if pair[0] > 0]
-    shown = [Component(f'"{word}"', 1, points) for points, word in (*speaking, *against)]
-    rest = sum(phrases.values()) - sum(one.points for one in shown)
-    share = (len(phrases) - len(shown)) / max(said, 1)
-    return [*shown, Component(_OTHER_WORDS, round(share, 3), round(rest, 3))]
 
 
 def _advice(summary: str, text: Text, phrases: dict[str, float]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from attrs import evolve
 
 from grove_core.errors import ReflectionError, StorageError
-from grove_core.model.gate import SkipAccepted, SkipDecider, SkipDecision
+from grove_core.model.gate import SkipDecider
 from grove_core.model.session import EventType, Session, SubagentObservation
 from grove_core.model.ticket import Ticket
 from grove_core.project import Project
@@ -15,17 +15,14 @@ from grove_core.quotation import Foreign, shown_name
 from grove_core.reflection.schema import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import NO_REASON, Reference, is_reason, parse_submission
-from grove_core.services.closes import at_work
 from grove_core.services.feedback import mark_used, unknown_ids
 from grove_core.services.inbox import HandedIn, hand_in, is_shut_out
 from grove_core.services.messages import name_of
 from grove_core.services.recall import work_at_hand
-from grove_core.services.reflect import refuse_secrets, submit
+from grove_core.services.reflect import refuse_secrets, submit, take_skip
 from grove_core.services.result import Line, Result
 from grove_core.services.sessions import (
     SessionUpdate,
-    note_skip,
-    skip_event,
     ticket_of,
     trace_event,
     update_session,
@@ -99,31 +96,15 @@ def skip(project: Project, session: Session, reason: str, decider: SkipDecider) 
         raise ReflectionError(f"{NO_REASON[0].upper()}{NO_REASON[1:]}")
     if is_shut_out(project, session):
         return hand_in(project, session, "skip", text=reason, decider=decider)
-    decision = SkipDecision(
-        reason=reason,
-        decider=decider,
-        timestamp=project.now,
-        lines_changed=session.measurement.lines if session.measurement else None,
-    )
-
-    detected = at_work(project, session)
-
-    def change(stored: Session) -> SessionUpdate:
-        rested = evolve(stored, last_rejections=(), refused=(), recovered_from=None)
-        return SessionUpdate(session=rested, events=[*detected, SkipAccepted(decision=decision)])
-
-    ticket_id = ticket_of(session.gate)
     was_pending = session.gate.status.reflection_pending or session.gate.broken_cycles
-    session, _ = update_session(project, session, change)
-    project.log_events([skip_event(session.id, decision, ticket_id)])
-    note_skip(project, decision)
+    session = take_skip(project, session, reason, decider)
     early = "No reflection is pending; the reason counts for what was done so far."
     return Result(
         document={
             "session_id": session.id,
             "gate": session.gate.status,
             "reason": reason,
-            "decider": decision.decider,
+            "decider": decider,
         },
         lines=["Skipped. The gate is open." if was_pending else early],
     )
