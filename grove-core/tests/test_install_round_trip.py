@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scale import turned_up
 
 from grove_core.errors import StorageError
-from grove_core.install.plan import InitOptions, plan_for, plan_removal
+from grove_core.install.plan import context_of, plan_for, plan_removal
 from grove_core.project import Project
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
@@ -67,9 +67,8 @@ class Place:
         self.rules = self.root / ".claude" / "rules" / "grove.md"
 
     def plan(self, *, program="/opt/größe/grove", rules=True, **wishes):
-        return plan_for(
-            self.project, InitOptions(hosts=("claude-code",), rules=rules, **wishes), program
-        )
+        wanted = context_of(self.project, program, rules=rules, **wishes)
+        return plan_for(self.project, ["claude-code"], wanted)
 
     def connect(self, *, program="/opt/größe/grove", **wishes):
         plan = self.plan(program=program, **wishes)

@@ -332,11 +332,15 @@ class Project:
 
     def log_events(self, events: "Iterable[StatsEvent]", *, personal: bool = False) -> None:
         """Write events to the log; a fault is collected and logged, and does not stop anything."""
+        from grove_core.event_log import append
+
         events = list(events)
         if not events or not (personal or self.files.initialised):
             return
+        path = self.paths.personal_events if personal else self.files.events_file
         try:
-            self.append_events(events, personal=personal)
+            append(path, events, __version__)
+            self._notice_use(_spoken_for(events), personal=personal)
         except StorageError as error:
             self.diagnostics.log("error", f"events were lost: {error}")
             self.lost_events.append(str(error))
@@ -347,17 +351,14 @@ class Project:
         for personal in (False, True):
             self.log_events([one for one, own in listed if own is personal], personal=personal)
 
-    def append_events(self, events: "Collection[StatsEvent]", *, personal: bool) -> None:
-        """Write events to the log, or raise ``StorageError``."""
-        from grove_core.event_log import append
-
-        path = self.paths.personal_events if personal else self.files.events_file
-        append(path, events, __version__)
-        spoken_for = _spoken_for(events)
-        if spoken_for and not personal:
-            found = (self.library.get(name) for name in sorted(spoken_for))
+    def _notice_use(self, used: set[str], *, personal: bool) -> None:
+        """Take what was used for the user's own, and show again what decay has hidden of it."""
+        if not used:
+            return
+        if not personal:
+            found = (self.library.get(name) for name in sorted(used))
             self.note_origin([one.hit.learning for one in found if one is not None])
-        if back := spoken_for & self.hidden.keys():
+        if back := used & self.hidden.keys():
             from grove_core.storage.hidden import unhide
 
             unhide(self.paths.decay_file if personal else self.files.decay_file, back)

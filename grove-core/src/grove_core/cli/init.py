@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
+from attrs import evolve
 
 from grove_core.cli.app import Invocation, grove_command, is_interactive
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError, StorageError
 from grove_core.install.plan import (
     FileChange,
-    InitOptions,
     context_of,
     find_program,
     plan_for,
@@ -24,10 +24,9 @@ from grove_core.install.plan import (
 )
 from grove_core.model.memory import StorageLayout
 from grove_core.plugins.discovery import HOST_GROUP
-from grove_core.plugins.hosts import DEFAULT_HOST, HostSpec
+from grove_core.plugins.hosts import DEFAULT_HOST, HostContext, HostSpec
 from grove_core.project import Project
 from grove_core.services.packages import (
-    blocked_plugins,
     cache_around,
     describe_blocked,
     how_to_install,
@@ -111,38 +110,48 @@ def command(  # noqa: PLR0913 - one for each option
     hosts = tuple(one for name in hosts for one in name.split(","))
     known = [one.name for one in project.plugins.hosts()]
     if hosts and not known:
-        blocked = describe_blocked(blocked_plugins(project, HOST_GROUP))
+        blocked = describe_blocked(project, HOST_GROUP)
         raise GroveError(f"no client: {blocked or install_command_for(HOST_GROUP)}")
     if unknown := [name for name in hosts if name not in known]:
         raise click.UsageError(f"there is no client {unknown[0]}, but {', '.join(known)}")
     if uninstall:
         return _uninstall(project, hosts, shared=shared, dry_run=dry_run, diff=diff, asks=asks)
-    options = InitOptions(
-        hosts=tuple(dict.fromkeys(hosts)),
-        server=server,
+    wanted = context_of(
+        project,
+        find_program() or "",
         shared=shared,
+        server=server,
         allow=allow_grove,
         rules=rules,
         status_line=statusline,
     )
-    return _install(project, options, dry_run=dry_run, diff=diff, asks=asks)
+    hosts = tuple(dict.fromkeys(hosts))
+    return _install(project, hosts, wanted, dry_run=dry_run, diff=diff, asks=asks)
 
 
 def _install(
-    project: Project, options: InitOptions, *, dry_run: bool, diff: bool, asks: bool
+    project: Project,
+    hosts: Sequence[str],
+    wanted: HostContext,
+    *,
+    dry_run: bool,
+    diff: bool,
+    asks: bool,
 ) -> Result:
-    previous, program = recorded_program(project), find_program()
+    previous, program = recorded_program(project), wanted.program or None
     cache = cache_around(Path(sys.prefix))
     if cache is not None:
         program = None  # what is written down must be there tomorrow
-    if options.hosts and program is None:
+    if hosts and program is None:
         raise StorageError(f"there is no program grove for hooks to run. {how_to_install()}")
     # All that may be refused or declined comes first: then nothing is left behind.
     usual = project.plugins.host(DEFAULT_HOST)
-    is_given = options.hosts or options.rules
+    is_given = hosts or wanted.rules
     if asks and program and usual and not (is_given or running_hooks(project, usual.value)):
-        options = _ask_for_hooks(project, usual.value)
-    plan = plan_for(project, options, program)
+        place = _ask_for_place(wanted, usual.value)
+        hosts = () if place == "none" else (DEFAULT_HOST,)
+        wanted = evolve(wanted, shared=place == "team")
+    plan = plan_for(project, hosts, wanted)
     if asks and (plan.own or plan.changes):
         _confirm("Set grove up like this?", [*plan.own, *plan.changes], project.root)
     if cache is not None:
@@ -171,13 +180,13 @@ def _install(
         console.print(f"project {project.root}")
         _print_changes(console, plan.own, project.root, dry_run=dry_run, diff=False)
         _print_changes(console, plan.changes, project.root, dry_run=dry_run, diff=diff)
-        if DEFAULT_HOST in (options.hosts or (DEFAULT_HOST,)):
+        if DEFAULT_HOST in (hosts or (DEFAULT_HOST,)):
             was = f" (was {previous})" if {program, previous} - {None, program} else ""
             console.print(f"hooks run {program or previous or 'the grove that PATH holds'}{was}")
         one = "one file holds all" if project.layout is StorageLayout.SINGLE else "each has a file"
         console.print(f"learnings: {one} (storage.layout)")
         _print_notes(console, plan.notes)
-        console.print(f"\nNext: commit .grove, and {_next_step(project, options)}.")
+        console.print(f"\nNext: commit .grove, and {_next_step(project, hosts)}.")
 
     return Result(
         document=document,
@@ -186,8 +195,8 @@ def _install(
     )
 
 
-def _next_step(project: Project, options: InitOptions) -> str:
-    if options.hosts:
+def _next_step(project: Project, hosts: Sequence[str]) -> str:
+    if hosts:
         return "start a session of the client here; grove status then shows it"
     if any(registrations_of(project, one.value) for one in project.plugins.hosts()):
         return "go on: hooks of the client run grove here already"
@@ -229,17 +238,16 @@ def _uninstall(
     return Result(document=document, human=human, ids=[str(one.path) for one in changes])
 
 
-def _ask_for_hooks(project: Project, host: HostSpec) -> InitOptions:
-    click.echo(f"This sets grove up in {project.root}. {host.title} can run grove here:", err=True)
+def _ask_for_place(wanted: HostContext, host: HostSpec) -> str:
+    click.echo(f"This sets grove up in {wanted.root}. {host.title} can run grove here:", err=True)
     for (name, meaning), shared in zip(_PLACES.items(), (False, True, False), strict=True):
-        setup = host.setup(context_of(project, "", shared=shared))
-        where = place_in(project.root, setup.files[0].path)
+        where = place_in(wanted.root, host.setup(evolve(wanted, shared=shared)).files[0].path)
         click.echo(f"  {name:<6} {meaning.format(where)}", err=True)
     with _declining():
-        answer = click.prompt(
+        place: str = click.prompt(
             f"Hooks for {host.title}", type=click.Choice([*_PLACES]), default="own", err=True
         )
-    return InitOptions(hosts=() if answer == "none" else (host.name,), shared=answer == "team")
+    return place
 
 
 def _confirm(question: str, changes: Sequence[FileChange], root: Path) -> None:

@@ -17,11 +17,7 @@ from grove_core.quotation import quote_line
 from grove_core.report.text import fault_of
 from grove_core.services.messages import name_of
 from grove_core.services.overview import Overview, overview_of
-from grove_core.services.packages import (
-    blocked_plugins,
-    describe_blocked,
-    install_command_for,
-)
+from grove_core.services.packages import describe_blocked, install_command_for
 from grove_core.services.settings import backend_warnings
 from grove_core.services.sync import synchronised_at
 from grove_core.storage.paths import place_in
@@ -216,15 +212,14 @@ def _backend_rows(found: Overview, project: Project) -> Iterator[_Row]:
         yield "Backend", f"{backend.spec.name}{role} {mark}: {detail}", ""
     if not found.backends:
         yield "Backend", _nothing_of(BACKEND_GROUP, project), ""
-    elif blocked := blocked_plugins(project, BACKEND_GROUP):
-        yield "Backend", describe_blocked(blocked), ""
+    elif blocked := describe_blocked(project, BACKEND_GROUP):
+        yield "Backend", blocked, ""
 
 
 def _nothing_of(group: str, project: Project) -> str:
     """Say why no plugin of a group is there."""
-    blocked = blocked_plugins(project, group)
-    if blocked:
-        return f"none can be used: {describe_blocked(blocked)}"
+    if blocked := describe_blocked(project, group):
+        return f"none can be used: {blocked}"
     return f"none installed ({install_command_for(group)})"
 
 

@@ -10,11 +10,7 @@ from grove_core.model.check import CheckResult, Status, broken, ok, warning
 from grove_core.model.memory import Health
 from grove_core.plugins.discovery import BACKEND_GROUP, PluginState
 from grove_core.plugins.manager import LOADING
-from grove_core.services.packages import (
-    blocked_plugins,
-    describe_blocked,
-    install_command_for,
-)
+from grove_core.services.packages import describe_blocked, install_command_for
 from grove_core.services.settings import examine_settings
 from grove_core.services.trust import TrustStatus, examine_trust
 
@@ -28,17 +24,15 @@ def family(group: str, examination: Examination) -> Iterator[CheckResult]:
     plugins.load_all()
     found = [one for one in plugins.found if one.group == group]
     used = [one for one in found if one.state in _IN_USE]
-    blocked = blocked_plugins(examination.project, group)
-    why = [describe_blocked(blocked)] if blocked else []
+    blocked = describe_blocked(examination.project, group)
     if used:
         packages = dict.fromkeys(f"{one.distribution} {one.version}" for one in used)
         names = f"{', '.join(one.name for one in used)} ({', '.join(packages)})"
-        yield ok("; ".join([names, *why]))
-        return
-    others = [one for one in found if one.state is not PluginState.BLOCKED]
-    why += [f"{one.name} is {one.state.value}: {one.detail}" for one in others]
-    detail = f"none can be used: {'; '.join(why)}" if found else "none is installed"
-    yield broken(detail, _UNBLOCK if blocked else install_command_for(group))
+        yield ok("; ".join(filter(None, [names, blocked])))
+    elif blocked:
+        yield broken(f"none can be used: {blocked}", _UNBLOCK)
+    else:
+        yield broken("none can be used", install_command_for(group))
 
 
 def faults(examination: Examination) -> Iterator[CheckResult]:
@@ -64,9 +58,9 @@ def backends(examination: Examination) -> Iterator[CheckResult]:
         role = "primary" if state.is_primary else "further"
         yield _backend(role, state.spec.name, health[state.spec.name])
     if not any(one.is_primary for one in active):
-        blocked = blocked_plugins(examination.project, BACKEND_GROUP)
+        blocked = describe_blocked(examination.project, BACKEND_GROUP)
         why = [f"{one.spec.name}: {one.why}" for one in library.states]
-        why += [describe_blocked(blocked)] if blocked else []
+        why += [blocked] if blocked else []
         detail = f"none is used here, so nothing can be kept ({'; '.join(why) or 'none is there'})"
         fix = _UNBLOCK if blocked else install_command_for(BACKEND_GROUP)
         yield broken(detail, fix, name="primary backend")

@@ -26,8 +26,6 @@ from grove_core.ticketing import TicketSystem
 _RESTART: Final = "start a new session of the client: it reads its settings when it starts"
 _RULES: Final = Path(__file__).with_name("rules.md")
 _NEW_FILE_MODE: Final = 0o644
-_OLD_RECORD: Final = "record.json"
-"""Of version 0.1, beside the backups."""
 
 
 @frozen(kw_only=True)
@@ -89,18 +87,6 @@ class FileChange:
         if current != self.before:
             raise StorageError(f"{self.path} was changed meanwhile, nothing was done; try again")
         return self.after or ""
-
-
-@frozen(kw_only=True)
-class InitOptions:
-    """What the command line, or the person at the terminal, asks for."""
-
-    hosts: tuple[str, ...] = ()
-    server: bool = False
-    shared: bool = False
-    allow: bool = False
-    rules: bool = False
-    status_line: bool = False
 
 
 @define
@@ -172,7 +158,6 @@ class Plan:
             change.make(self.project.root)
             if change.backup is not None:
                 change.backup.unlink(missing_ok=True)
-        (self.backups / _OLD_RECORD).unlink(missing_ok=True)
         with suppress(OSError):  # what the team shares may have stayed
             self.backups.rmdir()
             self.backups.parent.rmdir()
@@ -187,7 +172,7 @@ def _naming(path: Path) -> Iterator[None]:
         raise StorageError(message) from error
 
 
-def plan_for(project: Project, options: InitOptions, program: str | None) -> Plan:
+def plan_for(project: Project, hosts: Sequence[str], wanted: HostContext) -> Plan:
     """Plan everything; nothing is written."""
     if project.foreign_notice:
         raise StorageError(f"{project.foreign_notice}; ask its owner, or move it away")
@@ -195,10 +180,10 @@ def plan_for(project: Project, options: InitOptions, program: str | None) -> Pla
     plan.notes += clone.swallowed(project.root)
     if outer := outer_project(project.root, project.paths.home):
         plan.notes.append(f"{outer} has a .grove, too: that is another project")
-    for name in options.hosts if program else ():
-        _plan_hooks(plan, options, program or "", find_host(project, name))
-    if options.rules and not options.hosts:
-        _plan_hooks(plan, options, "", find_host(project, DEFAULT_HOST))
+    for name in hosts:
+        _plan_hooks(plan, wanted, find_host(project, name))
+    if wanted.rules and not hosts:
+        _plan_hooks(plan, evolve(wanted, hooks=False), find_host(project, DEFAULT_HOST))
     return plan
 
 
@@ -249,26 +234,15 @@ def _may_be_enabled(system: TicketSystem) -> bool:
     return system.enabled or (is_used and system.probe.enabled_when is EnabledWhen.ACTIVE)
 
 
-def _plan_hooks(plan: Plan, options: InitOptions, program: str, host: HostSpec) -> None:
+def _plan_hooks(plan: Plan, wanted: HostContext, host: HostSpec) -> None:
     """Plan to register grove's hooks, unless the client runs them already."""
     root = plan.project.root
-    setup = host.setup(
-        context_of(
-            plan.project,
-            program,
-            hooks=bool(program),
-            shared=options.shared,
-            server=options.server,
-            allow=options.allow,
-            rules=options.rules,
-            status_line=options.status_line,
-        )
-    )
+    setup = host.setup(wanted)
     elsewhere = running_hooks(plan.project, host, [one.path for one in setup.files])
     # A person's hooks for all projects and the team's do not stand for each other.
     serves_all = any(not (one.is_whole or one.path.is_relative_to(root)) for one in setup.files)
-    apart = "user" if options.shared else "project" if serves_all else ""
-    if program and elsewhere is not None and elsewhere.kind != apart:
+    apart = "user" if wanted.shared else "project" if serves_all else ""
+    if wanted.hooks and elsewhere is not None and elsewhere.kind != apart:
         plan.notes.append(
             f"grove's hooks run already, by {elsewhere.kind} {elsewhere.source}: none were added"
         )
@@ -281,9 +255,9 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str, host: HostSpec) 
         name = place_in(root, hooks[0].path)
         plan.notes.append(_RESTART if changes else f"{name} holds the hooks already")
     plan.notes += setup.notes if changes or not hooks else ()
-    plan.notes += _notes_on(plan.project, host, options, changes) if program else ()
+    plan.notes += _notes_on(host, wanted, changes) if wanted.hooks else ()
     inside = [one.name(root) for one in changes if one.path.is_relative_to(root)]
-    names = [] if options.shared or not program else inside
+    names = inside if wanted.hooks and not wanted.shared else []
     private = [name for name in names if not clone.is_left_out(root, name)]
     plan.private += private
     plan.notes += [
@@ -291,21 +265,19 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str, host: HostSpec) 
     ]
 
 
-def _notes_on(
-    project: Project, host: HostSpec, options: InitOptions, changes: Sequence[FileChange]
-) -> Iterator[str]:
+def _notes_on(host: HostSpec, wanted: HostContext, changes: Sequence[FileChange]) -> Iterator[str]:
     """Say what is not plain from the files that are written for a client."""
-    if host.name != DEFAULT_HOST and (options.server or options.allow or options.status_line):
+    if host.name != DEFAULT_HOST and (wanted.server or wanted.allow or wanted.status_line):
         ours = "--server, --allow-grove and --statusline"
         yield f"{ours} are for {DEFAULT_HOST} and change nothing in {host.title}"
     for one in changes:
-        if not one.path.is_relative_to(project.root):
+        if not one.path.is_relative_to(wanted.root):
             yield f"{one.path} has {host.title} run grove in all your projects"
-    program, path = find_program() or "", project.environment.get("PATH", "")
     written = [one.after or "" for one in changes]
-    is_bare = any("grove hook" in one and program not in one for one in written)
-    if is_bare and not shutil.which("grove", path=path):
-        yield f"hooks run the grove on PATH, and there is none: add {Path(program).parent}"
+    is_bare = any("grove hook" in one and wanted.program not in one for one in written)
+    if is_bare and not shutil.which("grove", path=wanted.environment.get("PATH", "")):
+        folder = Path(wanted.program).parent
+        yield f"hooks run the grove on PATH, and there is none: add {folder}"
 
 
 def running_hooks(
@@ -331,24 +303,11 @@ def plan_removal(project: Project, hosts: Sequence[str], *, shared: bool) -> Pla
     """
     plan = Plan(project)
     whole: set[Path] = set()  # several clients may read one
+    all_of_it = context_of(project, "", server=True, allow=True, rules=True, status_line=True)
     for one in project.plugins.hosts():
         if hosts and one.name not in hosts:
             continue
-        own, team = (
-            one.value.setup(
-                context_of(
-                    project,
-                    "",
-                    hooks=True,
-                    shared=is_shared,
-                    server=True,
-                    allow=True,
-                    rules=True,
-                    status_line=True,
-                )
-            )
-            for is_shared in (False, True)
-        )
+        own, team = (one.value.setup(evolve(all_of_it, shared=shared)) for shared in (False, True))
         mine = {file.path for file in own.files}
         for file in {each.path: each for each in (*own.files, *team.files)}.values():
             if file.path in whole:

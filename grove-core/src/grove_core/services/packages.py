@@ -1,7 +1,7 @@
 """Which packages are missing or switched off, and how to have them."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +24,6 @@ _EXTRAS: Final = {
     HOST_GROUP: HOST_GROUP.rpartition(".")[2],
 }
 """By group of plugins: the extra of grove-core that brings the usual one."""
-_MOST_NAMED: Final = 3
 
 
 def install_command(*distributions: str) -> str:
@@ -71,14 +70,9 @@ def blocked_plugins(project: Project, group: str) -> Sequence[Plugin]:
     return [one for one in found if one.state is PluginState.BLOCKED and one.group == group]
 
 
-def describe_blocked(blocked: Iterable[Plugin]) -> str:
-    """Return what is blocked, and by what."""
+def describe_blocked(project: Project, group: str) -> str:
+    """Return which plugins of a group are switched off, and by what; empty where none is."""
     names: dict[str, list[str]] = {}
-    for one in blocked:
+    for one in blocked_plugins(project, group):
         names.setdefault(one.detail, []).append(one.name)
-    said = []
-    for why, each in names.items():
-        more = [f"{len(each) - _MOST_NAMED} more"] if len(each) > _MOST_NAMED else []
-        listed = ", ".join([*each[:_MOST_NAMED], *more])
-        said.append(f"{listed} {'is' if len(each) == 1 else 'are'} blocked: {why}")
-    return "; ".join(said)
+    return "; ".join(f"blocked: {why} ({', '.join(each)})" for why, each in names.items())
