@@ -27,6 +27,7 @@ from grove_core.text import storable
 LOCK_NAME: Final = "index.lock"
 """Held by the process that indexes what hooks have no time for."""
 _ACTIVE_ONLY: Final = frozenset({LearningStatus.ACTIVE})
+_OF_ANY_STATUS: Final = Filters(statuses=frozenset(LearningStatus))
 _ACTIVE: Final = LearningStatus.ACTIVE.value
 _MORE: Final = frozenset({Capability.NOTES, Capability.SYNCHRONISE})
 _NO_RELEVANCE: Final = Relevance(0.0, {})
@@ -102,32 +103,7 @@ class Finder:
         if query.is_empty:
             return self.newest(filters)
         found = self._scored(query, filters) if self._by_rules else self._indexed(query, filters)
-        known = {one.entry.id for one in found}
-        hits = self._library.search(
-            query,
-            filters,
-            seconds=seconds,
-            asked=lambda opened: Capability.ITERATE not in opened.backend.capabilities,
-        )
-        found += [_found_of(one) for one in hits if one.hit.learning.id not in known]
-        if notes:
-            known = {one.entry.id for one in found}
-            asked = self._library.search(
-                query,
-                filters,
-                seconds=seconds,
-                asked=lambda opened: not _MORE.isdisjoint(opened.backend.capabilities),
-            )
-            servers = self._library.names_with(Capability.SYNCHRONISE)
-            found += _scored_by_words(
-                query,
-                [
-                    one
-                    for one in asked
-                    if (not one.hit.complete or one.backend in servers)
-                    and one.hit.learning.id not in known
-                ],
-            )
+        found += self._asked(query, filters, seconds, {one.entry.id for one in found}, notes=notes)
         return self._ranked(found)
 
     def get(self, learning_id: str) -> Entry | None:
@@ -151,16 +127,33 @@ class Finder:
         )
 
     def _scored(self, query: Query, filters: Filters) -> list[Found]:
-        from grove_core.retrieval.rules import score_by_rules
+        from grove_core.retrieval.rules import rule_hits
 
         admits = self._admission(filters)
-        entries = [one for one in self.index.entries() if admits(one)]
-        answers = score_by_rules(query, map(learning_of, entries))
+        entries = {one.id: one for one in self.index.entries() if admits(one)}
+        hits = rule_hits(query, map(learning_of, entries.values()), _OF_ANY_STATUS)
         return [
-            Found(entry, text_of(entry), Relevance(value, {}, reasons))
-            for entry, (value, reasons) in zip(entries, answers, strict=True)
-            if value > 0
+            Found(entry, text_of(entry), Relevance(hit.relevance, {}, hit.reasons))
+            for hit in hits
+            for entry in (entries[hit.learning.id],)
         ]
+
+    def _asked(
+        self, query: Query, filters: Filters, seconds: float, known: Container[str], *, notes: bool
+    ) -> list[Found]:
+        """Ask backends that cannot list what they have, and those that know more than they list."""
+
+        def is_asked(opened: OpenBackend) -> bool:
+            can = opened.backend.capabilities
+            return Capability.ITERATE not in can or (notes and not _MORE.isdisjoint(can))
+
+        listed = self._library.names_with(Capability.ITERATE)
+        servers = self._library.names_with(Capability.SYNCHRONISE)
+        hits = self._library.search(query, filters, seconds=seconds, asked=is_asked)
+        new = [one for one in hits if one.hit.learning.id not in known]
+        found = [_found_of(one) for one in new if one.backend not in listed]
+        more = [one for one in new if not one.hit.complete or one.backend in servers]
+        return [*found, *_scored_by_words(query, [one for one in more if one.backend in listed])]
 
     def _admission(self, filters: Filters) -> Callable[[Entry], bool]:
         """Return what a search may find; what is hidden counts as archived."""
@@ -263,6 +256,8 @@ def _found_of(one: FoundLearning) -> Found:
 
 def _scored_by_words(query: Query, hits: Sequence[FoundLearning]) -> list[Found]:
     """Score what backends have found as learnings are scored: backends each have a scale."""
+    if not hits:
+        return []
     given = {one.hit.learning.id: _found_of(one) for one in hits}
     index = LearningIndex(Cache())
     index.put(_NOTES, [one.entry for one in given.values()], "", whole=True)

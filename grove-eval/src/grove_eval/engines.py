@@ -8,12 +8,12 @@ from datetime import datetime
 from functools import cache
 from typing import Final, NamedTuple, Protocol
 
-from grove_core import Query
+from grove_core import Filters, LearningStatus, Query
 from grove_core.retrieval import RetrievalStrategy
 from grove_core.retrieval.choosing import choose
 from grove_core.retrieval.index import MOST_CANDIDATES, LearningIndex
 from grove_core.retrieval.ranking import FLOOR, RULES_FLOOR, Found, Ranked, Relevance, rank
-from grove_core.retrieval.rules import score_by_rules
+from grove_core.retrieval.rules import rule_hits
 from grove_core.retrieval.terms import Entry, entry_of, terms_of, text_of
 from grove_core.storage.cache import Cache
 from grove_eval.baselines import BASELINES, Scorer
@@ -25,6 +25,7 @@ RULES: Final = "rules"
 RECENCY_DAYS: Final = 90.0
 """The age in days at which recency is 0.3, the default of the configuration."""
 _SOURCE: Final = "evaluation"
+_OF_ANY_STATUS: Final = Filters(statuses=frozenset(LearningStatus))
 
 
 class Answer(NamedTuple):
@@ -87,26 +88,24 @@ class _RulesStore:
     """Rules score every learning: its relevance alone ranks, ties go to the newer."""
 
     def __init__(self) -> None:
-        self._admitted: list[CollectedLearning] = []
+        self._admitted: dict[str, CollectedLearning] = {}
         # Making terms of a learning takes longer than scoring it.
         self._found = cache(_found)
 
     def admit(self, learnings: Sequence[CollectedLearning]) -> None:
-        # The newest first, so that sorting by relevance leaves ties as they should be.
-        self._admitted += learnings
-        self._admitted.sort(key=lambda one: one.created, reverse=True)
+        self._admitted |= {one.learning.id: one for one in learnings}
 
     def ask(self, query: Query, now: datetime) -> Answer:
-        scores = score_by_rules(query, [one.learning for one in self._admitted])
-        scored = zip(scores, self._admitted, strict=True)
-        fitting = [(value, one) for (value, _), one in scored if value > 0]
-        fitting.sort(key=lambda each: -each[0])
+        learnings = [one.learning for one in self._admitted.values()]
+        hits = [hit for hit in rule_hits(query, learnings, _OF_ANY_STATUS) if hit.relevance > 0]
         found = [
-            self._found(one)._replace(relevance=Relevance(value, {}))
-            for value, one in fitting[:MOST_CANDIDATES]
+            self._found(self._admitted[hit.learning.id])._replace(
+                relevance=Relevance(hit.relevance, {})
+            )
+            for hit in hits[:MOST_CANDIDATES]
         ]
         ranked = rank(found, {}, now, RECENCY_DAYS)
-        return Answer([one.learning.id for _, one in fitting], ranked, RULES_FLOOR)
+        return Answer([hit.learning.id for hit in hits], ranked, RULES_FLOOR)
 
 
 class _BaselineStore:

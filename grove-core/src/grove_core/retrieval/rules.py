@@ -165,11 +165,3 @@ def _is_tail(parts: list[str], others: list[str]) -> bool:
 def _stands_alone(word: str, text: str) -> bool:
     """Return whether a word is one of a text's, and not just a part of one."""
     return re.search(rf"(?<!\w)(?<!\w-){re.escape(word)}(?!-?\w)", text) is not None
-
-
-def score_by_rules(
-    query: Query, learnings: Iterable[Learning]
-) -> list[tuple[float, tuple[str, ...]]]:
-    """Score learnings by rules alone, as ``rule_relevance`` does each."""
-    scorer = _Scorer(query)
-    return [scorer.relevance(learning) for learning in learnings]
