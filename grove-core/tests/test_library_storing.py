@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from core_worlds import NOW, a_learning
+from core_worlds import a_learning
 
 from grove_core.errors import StorageError
 from grove_core.memory.library import MemoryLibrary
@@ -65,7 +65,7 @@ class Place:
 
     def store(self, learning):
         library = self.library
-        return library.store(library.target_for(learning.scope), learning, NOW)
+        return library.store(library.target_for(learning.scope), learning)
 
     def deliver(self):
         return [one.backend for one in self.library.deliver()]
@@ -102,7 +102,7 @@ def test_what_its_backend_cannot_take_waits_is_found_and_is_delivered_as_it_has_
 
 
 def test_nothing_is_found_twice_when_a_delivery_was_cut_short(place):
-    place.outbox.put(a_learning(), place.root, NOW)
+    place.outbox.put(a_learning(), place.root)
     place.memory.write(a_learning())
     assert len(list(place.library.iterate())) == 1
     assert len(place.library.search(Query(), Filters())) == 1
@@ -112,7 +112,7 @@ def test_nothing_is_found_twice_when_a_delivery_was_cut_short(place):
 
 
 def test_a_personal_learning_that_waits_is_found_as_personal(place):
-    place.outbox.put(a_learning(scope=Scope.PERSONAL), Path("/elsewhere"), NOW)
+    place.outbox.put(a_learning(scope=Scope.PERSONAL), Path("/elsewhere"))
     (found,) = place.library.iterate()
     assert found.area.value == "personal"
 
@@ -142,9 +142,9 @@ def waiting(place, root=None):
 
 def test_each_project_gets_its_own_and_personal_ones_go_from_anywhere(place):
     place.files.capabilities |= {Capability.PERSONAL}
-    place.outbox.put(a_learning("cl_here"), place.root, NOW)
-    place.outbox.put(a_learning("cl_there"), Path("/elsewhere"), NOW)
-    place.outbox.put(a_learning("cl_mine", scope=Scope.PERSONAL), Path("/elsewhere"), NOW)
+    place.outbox.put(a_learning("cl_here"), place.root)
+    place.outbox.put(a_learning("cl_there"), Path("/elsewhere"))
+    place.outbox.put(a_learning("cl_mine", scope=Scope.PERSONAL), Path("/elsewhere"))
     assert waiting(place, place.root) == ["cl_here", "cl_mine"]
     place.deliver()
     assert waiting(place) == ["cl_there"]
@@ -159,7 +159,7 @@ def test_an_entry_that_cannot_be_read_stays_and_stops_nothing(place, tmp_path, c
     directory.mkdir()
     (directory / "a-broken.json").write_bytes(content)
     (directory / "folder.json").mkdir()
-    place.outbox.put(a_learning(), place.root, NOW)
+    place.outbox.put(a_learning(), place.root)
     assert place.deliver() == ["memory"]
     assert (directory / "a-broken.json").read_bytes() == content
     assert waiting(place) == []
@@ -181,7 +181,7 @@ def work_trees(tmp_path):
 
 def test_what_a_work_tree_leaves_is_delivered_from_another_once_it_is_gone(place, work_trees):
     main, linked = work_trees
-    place.outbox.put(a_learning(), linked / "shop", NOW)
+    place.outbox.put(a_learning(), linked / "shop")
     assert waiting(place, main / "shop") == []
     shutil.rmtree(linked)
     assert waiting(place, main / "shop") == ["cl_1"]
@@ -192,8 +192,8 @@ def test_projects_that_are_gone_strand_their_learnings(place, tmp_path):
     here, gone = tmp_path / "here", tmp_path / "gone"
     for number, root in enumerate((here, gone)):
         (root / ".git").mkdir(parents=True)
-        place.outbox.put(a_learning(f"cl_{number}"), root, NOW)
-    place.outbox.put(a_learning("cl_mine", scope=Scope.PERSONAL), gone, NOW)
+        place.outbox.put(a_learning(f"cl_{number}"), root)
+    place.outbox.put(a_learning("cl_mine", scope=Scope.PERSONAL), gone)
     gone.rename(tmp_path / "moved")
     assert [one.learning.id for one in place.outbox.entries() if one.is_stranded] == ["cl_1"]
     assert waiting(place, here) == ["cl_0", "cl_mine"]

@@ -1,7 +1,6 @@
 """The memory backends of a project as one library: storing, searching and changing learnings."""
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeGuard, TypeVar
 
@@ -51,14 +50,14 @@ class MemoryLibrary(AvailableBackends):
 
     has_written = False
 
-    def store(self, target: OpenBackend, learning: Learning, now: datetime) -> Receipt:
+    def store(self, target: OpenBackend, learning: Learning) -> Receipt:
         """Write a learning, or have it wait in the outbox until its backend can take it."""
         awaited = self.awaited(learning.scope)
         receipt = None if awaited else self.write(target, learning)
         if receipt is not None:
             return receipt
         assert self._outbox is not None, "a library that stores has an outbox"
-        self._outbox.put(learning, self._context.root, now)
+        self._outbox.put(learning, self._context.root)
         self.has_written = True
         name = awaited or target.name
         return Receipt(learning_id=learning.id, status=ReceiptStatus.QUEUED, backend=name)

@@ -3,15 +3,13 @@
 import json
 import os
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from attrs import evolve, field
 
-from grove_core.clock import format_instant, parse_instant
-from grove_core.codec import learning_from_dict, learning_to_dict
-from grove_core.errors import GroveError, LearningNotFoundError, UnsupportedError
+from grove_core.codec import from_json, plain
+from grove_core.errors import CodecError, LearningNotFoundError, StorageError, UnsupportedError
 from grove_core.git import find_repository, find_top
 from grove_core.model.learning import Learning, LearningStatus, Scope
 from grove_core.model.memory import Capability, Filters, Health, Hit, Query, Receipt
@@ -28,9 +26,9 @@ class OutboxEntry(Value):
 
     learning: Learning
     root: str
-    path: Path
-    queued_at: datetime
     repository: str = ""
+    path: Path = Path()
+    """Of its file, which does not hold it."""
 
     @property
     def is_stranded(self) -> bool:
@@ -52,19 +50,15 @@ class Outbox:
         """Name the directory; it is created by the first entry."""
         self.directory = directory
 
-    def put(self, learning: Learning, root: Path, now: datetime) -> None:
+    def put(self, learning: Learning, root: Path) -> None:
         """Queue a learning; what waits already under its id is replaced."""
         repository = _repository_of(str(root))
-        document = {
-            "learning": learning_to_dict(learning),
-            "root": str(root),
-            "queued_at": format_instant(now),
-            **({"repository": repository} if repository else {}),
-        }
+        document = plain(OutboxEntry(learning=learning, root=str(root), repository=repository))
+        del document["path"]
         files.make_directory(self.directory)
-        # Half characters of paths that are no UTF-8 survive.
-        text = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
-        files.replace(self.directory / f"{learning.id}.json", text)
+        # In ASCII, half characters of paths that are no UTF-8 survive.
+        text = json.dumps(document, indent=1, default=plain)
+        files.replace(self.directory / f"{learning.id}.json", text.encode("ascii"))
 
     def entries(self, root: Path | None = None) -> Sequence[OutboxEntry]:
         """List what waits, for one project or for all; what cannot be read stays in its place."""
@@ -114,7 +108,7 @@ class WaitingLearnings:
         for one in self._entries():
             if one.learning.id == learning_id:
                 learning = evolve(one.learning, status=status)
-                self.outbox.put(learning, Path(one.root), one.queued_at)
+                self.outbox.put(learning, Path(one.root))
                 return learning
         raise LearningNotFoundError(f"no learning {learning_id} waits in the outbox")
 
@@ -150,15 +144,6 @@ def _repository_of(root: str) -> str:
 
 def _read(path: Path) -> OutboxEntry | None:
     try:
-        document = json.loads(files.read_bytes(path) or b"null")
-        learning = learning_from_dict(document["learning"])
-        queued_at = document.get("queued_at")
-        return OutboxEntry(
-            learning=learning,
-            root=str(document["root"]),
-            path=path,
-            queued_at=parse_instant(str(queued_at)) if queued_at else learning.timestamp,
-            repository=str(document.get("repository", "")),
-        )
-    except (GroveError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return evolve(from_json(OutboxEntry, files.read_bytes(path) or b""), path=path)
+    except (CodecError, StorageError):
         return None

@@ -57,7 +57,7 @@ def store_learning(project: Project, learning: Learning) -> Receipt:
     if target is None:
         stays = ReceiptStatus.STORED
         return Receipt(learning_id=learning.id, status=stays, backend=SESSION_BACKEND)
-    receipt = project.library.store(target, learning, project.now)
+    receipt = project.library.store(target, learning)
     if receipt.status is ReceiptStatus.QUEUED:
         waits = f"waits in the outbox for the backend {receipt.backend}"
         project.diagnostics.log("warning", f"{learning.id} {waits}")
@@ -73,7 +73,7 @@ def _keep_copy(project: Project, learning: Learning, receipt: Receipt) -> None:
     top = find_top(project.root)
     here = receipt.location is not None and Path(receipt.location).is_relative_to(project.root)
     if here and top is not None and is_linked(top):
-        Outbox(project.paths.copies).put(learning, project.root, project.now)
+        Outbox(project.paths.copies).put(learning, project.root)
 
 
 def left_behind(project: Project) -> Sequence[OutboxEntry]:
