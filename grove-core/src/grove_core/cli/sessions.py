@@ -1,7 +1,7 @@
 """``grove sessions`` and ``grove clean``."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import rich_click as click
 from attrs import asdict
@@ -26,10 +26,8 @@ from grove_core.services.overview import (
     liveness_of,
     pending_reflections,
 )
+from grove_core.services.result import Line
 from grove_core.text import clean_line, counted
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _EMPTY: Final = "it is empty: the process that made it died before it wrote"
 _LONGEST: Final = 300
@@ -57,7 +55,7 @@ def command(invocation: Invocation, *, everywhere: bool, limit: int | None) -> R
         if one.session is not None and (everywhere or one.session.project_root == str(project.root))
     ]
     shown = own[:limit]
-    document = {
+    document: dict[str, Any] = {
         "count": len(shown),
         "total": len(own),
         "sessions": [_document(one, project) for one in shown],
@@ -78,19 +76,22 @@ def command(invocation: Invocation, *, everywhere: bool, limit: int | None) -> R
         ],
     }
 
-    def human(console: "Console") -> None:
-        for session in shown:
-            _print_session(session, project, console)
-            if everywhere:
-                console.print(f"    {clean_line(session.project_root, _LONGEST)}", style="dim")
-        if not own:
-            where = "" if everywhere else " of this project; --all lists those of others"
-            console.print(f"grove knows no session{where}.")
-        elif len(own) > len(shown):
-            console.print(f"{len(shown)} of {len(own)} shown.", style="dim")
-        _print_faults(document, console)
-
-    return Result(document=document, human=human, ids=[one.id for one in shown])
+    lines: list[Line] = []
+    for session in shown:
+        lines += _session_lines(session, project)
+        if everywhere:
+            lines.append((f"    {clean_line(session.project_root, _LONGEST)}", "dim"))
+    if not own:
+        where = "" if everywhere else " of this project; --all lists those of others"
+        lines.append(f"grove knows no session{where}.")
+    elif len(own) > len(shown):
+        lines.append((f"{len(shown)} of {len(own)} shown.", "dim"))
+    for one in document["unreadable"]:
+        lines.append((f"{one['path']} cannot be read: {one['reason']}", "yellow"))
+    for one in document["set_aside"]:
+        when = f" at {local_time(one['modified_at'])}" if one["modified_at"] is not None else ""
+        lines.append((f"{one['path']} could not be read and was set aside{when}", "yellow"))
+    return Result(document=document, lines=lines, ids=[one.id for one in shown])
 
 
 def _document(session: Session, project: Project) -> dict[str, Any]:
@@ -117,29 +118,20 @@ def pending_document(one: PendingReflection) -> dict[str, Any]:
     return {**asdict(one, recurse=False), "tickets": [name_of(each) for each in one.tickets]}
 
 
-def _print_faults(document: dict[str, Any], console: "Console") -> None:
-    for one in document["unreadable"]:
-        console.print(f"{one['path']} cannot be read: {one['reason']}", style="yellow")
-    for one in document["set_aside"]:
-        when = f" at {local_time(one['modified_at'])}" if one["modified_at"] is not None else ""
-        console.print(f"{one['path']} could not be read and was set aside{when}", style="yellow")
-
-
-def _print_session(session: Session, project: Project, console: "Console") -> None:
-    from rich.text import Text
-
+def _session_lines(session: Session, project: Project) -> Iterator[Line]:
     state = liveness_of(session, project)
     written = f"{local_time(session.updated_at)}, {time_ago(session.updated_at, project.now)}"
-    line = Text(session.id, style="bold")
-    line.append(f"  {state.value}", style=_STYLES[state])
-    line.append(f"  gate {session.gate.status.value}", style="not bold")
-    line.append(f"  written {written}", style="not bold dim")
-    console.print(line)
+    yield [
+        (session.id, "bold"),
+        (f"  {state.value}", _STYLES[state]),
+        f"  gate {session.gate.status.value}",
+        (f"  written {written}", "dim"),
+    ]
     if about := _about(session):
-        console.print(f"    {about}")
+        yield f"    {about}"
     for one in pending_reflections(session):
         since = f", since {local_time(one.since)}" if one.since is not None else ""
-        console.print(f"    {one}{since}", style="yellow")
+        yield f"    {one}{since}", "yellow"
 
 
 def _about(session: Session) -> str:
@@ -197,7 +189,7 @@ def clean_command(
             ],
             "kept": [_described(one) for one in choices if not one.deletes],
         },
-        human=lambda console: _print_choices(choices, dry_run, console),
+        lines=[*_choice_lines(choices, "would be deleted" if dry_run else "deleted")],
         ids=[one.found.session_id for one in choices if one.deletes],
         exit_code=1 if any(one.reason == "failed" for one in choices) else 0,
         warnings=warnings,
@@ -217,14 +209,13 @@ def _described(choice: Choice) -> dict[str, Any]:
     }
 
 
-def _print_choices(choices: Sequence[Choice], dry_run: bool, console: "Console") -> None:  # noqa: FBT001 - the command's own flag
-    verb = "would be deleted" if dry_run else "deleted"
+def _choice_lines(choices: Sequence[Choice], verb: str) -> Iterator[Line]:
     deleted = [one for one in choices if one.deletes]
     for one in deleted:
         written = local_time(one.found.written_at)
-        console.print(f"{verb}  {one.found.session_id}  {one.detail}, last written {written}")
+        yield f"{verb}  {one.found.session_id}  {one.detail}, last written {written}"
     for one in choices:
         if one.reason in _NAMED:
-            console.print(f"kept  {one.found.session_id}  {one.detail}", style="yellow")
+            yield f"kept  {one.found.session_id}  {one.detail}", "yellow"
     kept = len(choices) - len(deleted)
-    console.print(f"{counted(len(deleted), 'session')} {verb}, {kept} kept.", style="dim")
+    yield f"{counted(len(deleted), 'session')} {verb}, {kept} kept.", "dim"

@@ -1,7 +1,7 @@
 """``grove status``."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import rich_click as click
 
@@ -12,20 +12,20 @@ from grove_core.clock import format_instant
 from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.plugins.hosts import HostContext
 from grove_core.project import Project
 from grove_core.quotation import quote_line
 from grove_core.report.text import fault_of
 from grove_core.services.messages import name_of
-from grove_core.services.overview import Overview, overview_of
+from grove_core.services.overview import pending_texts, sessions_here
 from grove_core.services.packages import describe_blocked, install_command_for
+from grove_core.services.sessions import is_over
 from grove_core.services.settings import backend_warnings
+from grove_core.services.storing import left_behind
 from grove_core.services.sync import synchronised_at
 from grove_core.storage.paths import place_in
 from grove_core.storage.pause import Pauses
 from grove_core.text import clean_line, counted
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _LONGEST_PATH: Final = 4096
 _LONGEST_DETAIL: Final = 160
@@ -45,44 +45,48 @@ def command(invocation: Invocation) -> Result:
     Exit code 0 whatever it shows.
     """
     project = invocation.project
-    found = overview_of(project)
-    document = _document(project, found)
-
-    def human(console: "Console") -> None:
-        for label, text, style in _rows(project, found, document):
-            console.print(text if label is None else f"{label:<9} {text}", style=style)
-
+    document = _document(project)
     return Result(
         document=document,
-        human=human,
+        lines=[
+            (text if label is None else f"{label:<9} {text}", style)
+            for label, text, style in _rows(project, document)
+        ],
         warnings=(*document["config_problems"], *document["warnings"]),
     )
 
 
-def _document(project: Project, found: Overview) -> dict[str, Any]:
-    live = [_session_document(one, project) for one in found.live]
+def _document(project: Project) -> dict[str, Any]:
+    """Look at everything."""
+    # Counting comes first: what it reads for that is let go before backends keep theirs.
+    statistics = project.statistics()
+    library, systems, sessions = project.library, project.tickets().all, sessions_here(project)
+    healths = library.healths(servers=False)
+    live = [_session_document(one, project) for one in sessions if not is_over(one, project)]
+    seen = HostContext(root=project.root, environment=project.environment)
+    hooks = [each for one in project.plugins.hosts() for each in one.value.registered(seen)]
+    checks = project.plugins.healths(project.context(), project.gate_settings())
     return {
         "root": project.root,
         "home": project.paths.home,
         "initialised": project.files.initialised,
-        "paused_until": found.paused_until,
-        "hooks": found.hooks,
+        "paused_until": Pauses(project.paths.pauses, project.files.key).until(None, project.now),
+        "hooks": list(dict.fromkeys(one.source for one in hooks)),
         "session": live[0] if live else None,
         "live_sessions": live,
-        "installed_ticket_systems": [one.probe.name for one in found.systems],
-        "ticket_systems": [one.probe.name for one in found.systems if one.enabled],
-        "active_ticket_system": next(
-            (one.probe.name for one in found.systems if one.is_active), None
-        ),
+        "installed_ticket_systems": [one.probe.name for one in systems],
+        "ticket_systems": [one.probe.name for one in systems if one.enabled],
+        "active_ticket_system": next((one.probe.name for one in systems if one.is_active), None),
         "backends": [
-            {"name": one.spec.name, "primary": one.is_primary, "health": health}
-            for one, health in found.backends
+            {"name": one.spec.name, "primary": one.is_primary, "health": healths[one.spec.name]}
+            for one in library.states
+            if one.is_active
         ],
-        "checks": [{"name": name, "health": health} for name, health in found.checks],
-        "log_faults": [fault_of(one) for one in found.statistics.log.faults],
-        "pending": found.pending,
-        "outbox": [one.id for one in found.outbox],
-        "left_behind": [one.id for one in found.left_behind],
+        "checks": [{"name": name, "health": health} for name, health in checks],
+        "log_faults": [fault_of(one) for one in statistics.log.faults],
+        "pending": [text for one in sessions for text in pending_texts(one, project)],
+        "outbox": [one.learning.id for one in project.outbox.entries(project.root)],
+        "left_behind": [one.learning.id for one in left_behind(project)],
         "servers": [
             {
                 "source": one.source or None,
@@ -90,10 +94,10 @@ def _document(project: Project, found: Overview) -> dict[str, Any]:
                 "waiting": one.waiting,
                 "fault": one.fault or None,
             }
-            for one in found.servers
+            for one in library.freshness()
         ],
         "outbox_unreadable": project.outbox.unreadable(),
-        "statistics": _numbers_document(found.statistics),
+        "statistics": _numbers_document(statistics),
         "config_problems": [str(problem) for problem in project.loaded_config.problems],
         "warnings": backend_warnings(project),
     }
@@ -113,107 +117,91 @@ def _session_document(session: Session, project: Project) -> dict[str, Any]:
 
 
 def _numbers_document(numbers: Statistics) -> dict[str, Any]:
-    reflections = numbers.reflections
+    reflections = numbers.reflections._asdict()
+    del reflections["by_backend"]
     return {
         "learnings": numbers.learnings,
         "active": numbers.by_status.get("active", 0),
         "hit_rate": numbers.usage.hits,
-        "reflections": {
-            "submissions": reflections.submissions,
-            "completed": reflections.completed,
-            "candidates": reflections.candidates,
-            "accepted": reflections.accepted,
-        },
+        "reflections": reflections,
         "skips": {"total": numbers.skips.total, "by_decider": numbers.skips.by_decider},
         "cycles": numbers.gate.by_outcome,
     }
 
 
-def _rows(project: Project, found: Overview, document: dict[str, Any]) -> Iterator[_Row]:
-    state = "initialised" if project.files.initialised else "not initialised (grove init)"
+def _rows(project: Project, document: dict[str, Any]) -> Iterator[_Row]:
+    """Say what the document says on one screen."""
+    state = "initialised" if document["initialised"] else "not initialised (grove init)"
     yield "Project", f"{clean_line(str(project.root), _LONGEST_PATH)} ({state})", ""
-    if found.paused_until is not None:
-        yield "Paused", f"until {local_time(found.paused_until)}; grove resume ends it", "yellow"
-    named = ", ".join(str(place_in(project.root, one)) for one in found.hooks)
-    elsewhere = "run, by a plugin or from elsewhere" if found.live else "none are registered"
-    yield "Hooks", named or elsewhere, ""
-    yield from _session_rows(document["live_sessions"])
+    if document["paused_until"] is not None:
+        until = local_time(document["paused_until"])
+        yield "Paused", f"until {until}; grove resume ends it", "yellow"
+    live = document["live_sessions"]
+    hooks = ", ".join(str(place_in(project.root, one)) for one in document["hooks"])
+    elsewhere = "run, by a plugin or from elsewhere" if live else "none are registered"
+    yield "Hooks", hooks or elsewhere, ""
+    sessions = [*map(_describe_session, live)] or ["none is live here"]
+    yield from _first(sessions, "Session", "grove sessions", style="")
     active = document["active_ticket_system"] or "none is used here"
-    if not found.systems:
+    if not document["installed_ticket_systems"]:
         active = _nothing_of(TICKET_GROUP, project)
     also = [one for one in document["ticket_systems"] if one != active]
     yield "Tickets", f"{active}{', also ' + ', '.join(also) if also else ''}", ""
-    yield from _backend_rows(found, project)
+    for one in document["backends"]:
+        health, role = one["health"], " (primary)" if one["primary"] else ""
+        mark, detail = "works" if health.ok else "FAILS", clean_line(health.detail, _LONGEST_DETAIL)
+        yield "Backend", f"{one['name']}{role} {mark}: {detail}", ""
+    if not document["backends"]:
+        yield "Backend", _nothing_of(BACKEND_GROUP, project), ""
     yield from _first(document["log_faults"], "Log", "grove doctor")
-    stays = " cannot be read; it stays where it is"
-    yield from _first(document["outbox_unreadable"], "Outbox", "grove doctor", stays)
-    for name, health in found.checks:
-        if not health.ok:
-            detail = clean_line(health.detail, _LONGEST_DETAIL)
-            yield "Check", f"{name}: {detail}; grove doctor tells all", "yellow"
-    if found.outbox:
-        scopes = [one.scope for one in found.outbox]
-        named = " and ".join(project.library.destinations(scopes)) or "their backend"
-        yield "Outbox", f"{len(found.outbox)} waiting for {named}", ""
-    if found.left_behind:
-        count = counted(len(found.left_behind), "learning")
+    stays = [f"{one} cannot be read; it stays where it is" for one in document["outbox_unreadable"]]
+    yield from _first(stays, "Outbox", "grove doctor")
+    for one in document["checks"]:
+        if not one["health"].ok:
+            detail = clean_line(one["health"].detail, _LONGEST_DETAIL)
+            yield "Check", f"{one['name']}: {detail}; grove doctor tells all", "yellow"
+    if document["outbox"]:
+        yield "Outbox", f"{len(document['outbox'])} waiting for their backend", ""
+    if document["left_behind"]:
+        count = counted(len(document["left_behind"]), "learning")
         yield "Rescued", f"{count} of a removed work tree: grove maintain flush stores it", "yellow"
-    for one in found.servers:
-        source = one.source or "a memory server, of which none is used here"
-        at = synchronised_at(one)
-        asked = f"in line as of {format_instant(at)}" if at else "not in line yet"
-        waits = f", {len(one.waiting)} waiting for it" if one.waiting else ""
-        yield "Server", f"{source}: {asked}{waits}", ""
-        if one.fault:
-            yield "", clean_line(one.fault, _LONGEST_DETAIL), "yellow"
-            yield "", "→ grove backends asks it, and says what helps", "dim"
-    yield "So far", _describe_numbers(found.statistics), ""
-    yield from _first(found.pending, None, "grove doctor")
-    yield from _next_step(found)
+    for one in document["servers"]:
+        yield from _server_rows(one)
+    yield "So far", _describe_numbers(document["statistics"]), ""
+    yield from _first(document["pending"], None, "grove doctor")
+    yield from _next_step(document)
 
 
 def _first(
-    texts: Sequence[object], label: str | None, command: str, more: str = ""
+    texts: Sequence[str], label: str | None, command: str, style: str = "yellow"
 ) -> Iterator[_Row]:
     """Name the first few, and where the others are named."""
     for text in texts[:_MOST_NAMED]:
-        yield label, f"{text}{more}", "yellow"
-    yield from _others(len(texts), command)
+        yield label, text, style
+    if len(texts) > _MOST_NAMED:
+        yield "", f"and {len(texts) - _MOST_NAMED} more: {command}", "dim"
 
 
-def _others(count: int, command: str) -> Iterator[_Row]:
-    if count > _MOST_NAMED:
-        yield "", f"and {count - _MOST_NAMED} more: {command}", "dim"
+def _server_rows(server: dict[str, Any]) -> Iterator[_Row]:
+    source, at = server["source"], server["synchronised_at"]
+    asked = f"in line as of {format_instant(at)}" if at else "not in line yet"
+    waits = f", {len(server['waiting'])} waiting for it" if server["waiting"] else ""
+    named = source or "a memory server, of which none is used here"
+    yield "Server", f"{named}: {asked}{waits}", ""
+    if server["fault"]:
+        yield "", clean_line(server["fault"], _LONGEST_DETAIL), "yellow"
+        yield "", "→ grove backends asks it, and says what helps", "dim"
 
 
-def _session_rows(sessions: Sequence[dict[str, Any]]) -> Iterator[_Row]:
-    for session in sessions[:_MOST_NAMED]:
-        yield "Session", _describe_session(session), ""
-    if not sessions:
-        yield "Session", "none is live here", ""
-    yield from _others(len(sessions), "grove sessions")
-
-
-def _next_step(found: Overview) -> Iterator[_Row]:
+def _next_step(document: dict[str, Any]) -> Iterator[_Row]:
     """Say what a person does now, where something is to be done."""
-    pending = next((one for one in found.live if one.gate.status.reflection_pending), None)
-    if pending is not None:
-        to_do = f"the agent reflects at its next stop; grove skip REASON --session-id {pending.id}"
+    live = document["live_sessions"]
+    pending = [one["id"] for one in live if one["gate"].reflection_pending]
+    if pending:
+        to_do = f"the agent reflects at its next stop; grove skip REASON --session-id {pending[0]}"
         yield "Next", f"{to_do} lets it go", "dim"
-    elif not found.live and not found.hooks:
+    elif not live and not document["hooks"]:
         yield "Next", "grove init --hooks, or start the client with grove's plugin", "dim"
-
-
-def _backend_rows(found: Overview, project: Project) -> Iterator[_Row]:
-    for backend, health in found.backends:
-        mark = "works" if health.ok else "FAILS"
-        role = " (primary)" if backend.is_primary else ""
-        detail = clean_line(health.detail, _LONGEST_DETAIL)
-        yield "Backend", f"{backend.spec.name}{role} {mark}: {detail}", ""
-    if not found.backends:
-        yield "Backend", _nothing_of(BACKEND_GROUP, project), ""
-    elif blocked := describe_blocked(project, BACKEND_GROUP):
-        yield "Backend", blocked, ""
 
 
 def _nothing_of(group: str, project: Project) -> str:
@@ -223,17 +211,16 @@ def _nothing_of(group: str, project: Project) -> str:
     return f"none installed ({install_command_for(group)})"
 
 
-def _describe_numbers(numbers: Statistics) -> str:
-    reflections, hits = numbers.reflections, numbers.usage.hits
-    active = numbers.by_status.get("active", 0)
+def _describe_numbers(numbers: dict[str, Any]) -> str:
+    reflections, hits, active = numbers["reflections"], numbers["hit_rate"], numbers["active"]
     parts = [counted(active, "active learning") if active else "no learning yet"]
     if hits.total:
         parts.append(f"used {counted(hits.count, 'time')} in {counted(hits.total, 'showing')}")
-    if reflections.submissions:
-        accepted = f"{reflections.accepted} of {counted(reflections.candidates, 'candidate')}"
-        parts.append(f"{counted(reflections.completed, 'reflection')}, {accepted} accepted")
-    if numbers.skips.total:
-        parts.append(counted(numbers.skips.total, "skip"))
+    if reflections["submissions"]:
+        accepted = f"{reflections['accepted']} of {counted(reflections['candidates'], 'candidate')}"
+        parts.append(f"{counted(reflections['completed'], 'reflection')}, {accepted} accepted")
+    if numbers["skips"]["total"]:
+        parts.append(counted(numbers["skips"]["total"], "skip"))
     return ", ".join(parts)
 
 

@@ -1,30 +1,19 @@
-"""A project's sessions and their servers: which live, what is pending, how it all stands."""
+"""A project's sessions: which live, what is pending, and which one is asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from attrs import frozen
 
 from grove_core.errors import CodecError, SessionNotFoundError
-from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
-from grove_core.plugins.hosts import HostContext
 from grove_core.project import Project
 from grove_core.services.messages import name_of, past_reflection
 from grove_core.services.sessions import is_over
-from grove_core.services.storing import left_behind
-from grove_core.storage.pause import Pauses
-
-if TYPE_CHECKING:
-    from grove_core.memory.backends import BackendState
-    from grove_core.model.learning import Learning
-    from grove_core.model.statistics import Statistics
-    from grove_core.plugins.descriptors import Freshness
-    from grove_core.ticketing import TicketSystem
 
 _NONE_KNOWN: Final = "grove knows none of this project: see grove status"
 _MOST_NAMED: Final = 5
@@ -157,53 +146,7 @@ def _known_here(project: Project) -> str:
     return f"known here: {', '.join(named)}" if here else _NONE_KNOWN
 
 
-# --- everything -----------------------------------------------------------------------------------
-
-
-@frozen(kw_only=True)
-class Overview:
-    """How a project stands."""
-
-    live: Sequence[Session]
-    hooks: Sequence[Path]
-    """The files by which the client runs hooks here, as far as it can be seen from outside."""
-    paused_until: datetime | None
-    pending: Sequence[str]
-    systems: "Sequence[TicketSystem]"
-    backends: "Sequence[tuple[BackendState, Health]]"
-    checks: Sequence[tuple[str, Health]]
-    outbox: "Sequence[Learning]"
-    left_behind: "Sequence[Learning]"
-    servers: "Sequence[Freshness]"
-    statistics: "Statistics"
-
-
-def overview_of(project: Project) -> Overview:
-    """Look at everything."""
-    sessions, library, root = sessions_here(project), project.library, project.root
-    # Counting comes first: what it reads for that is let go before backends keep theirs.
-    statistics = project.statistics()
-    healths = library.healths(servers=False)
-    live = [one for one in sessions if not is_over(one, project)]
-    seen = HostContext(root=root, environment=project.environment)
-    found = [each for one in project.plugins.hosts() for each in one.value.registered(seen)]
-    pauses = Pauses(project.paths.pauses, project.files.key)
-    return Overview(
-        live=live,
-        hooks=list(dict.fromkeys(one.source for one in found)),
-        paused_until=pauses.until(None, project.now),
-        pending=[text for one in sessions for text in _pending_texts(one, project)],
-        systems=project.tickets().all,
-        backends=[(one, healths[one.spec.name]) for one in library.states if one.is_active],
-        checks=project.plugins.healths(project.context(), project.gate_settings()),
-        outbox=[one.learning for one in project.outbox.entries(project.root)],
-        left_behind=[one.learning for one in left_behind(project)],
-        servers=library.freshness(),
-        statistics=statistics,
-    )
-
-
-def _pending_texts(session: Session, project: Project) -> Iterator[str]:
+def pending_texts(session: Session, project: Project) -> Iterator[str]:
     """Say what is pending of a past session, and what a live one was let go without."""
     if session.recovered_from is not None or is_over(session, project):
         if text := past_reflection(session):
