@@ -6,7 +6,7 @@ from typing import Any, Final
 import rich_click as click
 from attrs import asdict
 
-from grove_core.cli.app import Invocation, grove_command, name_problems
+from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.groups import LazyGroup, load_offered, project_of
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError
@@ -21,7 +21,7 @@ from grove_core.text import escape_invisible
 DISCOVER_SECONDS: Final = 5.0
 
 
-class BackendsGroup(click.RichGroup):
+class BackendsGroup(LazyGroup):
     """grove's own commands, and a group for each backend that has some."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -37,16 +37,6 @@ class BackendsGroup(click.RichGroup):
         offered = _backends(ctx).get(cmd_name)
         return BackendCommands(offered) if offered and offered.value.commands else None
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is called; where there is none, a plugin may have failed."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError:
-            name_problems(project_of(ctx).problems)
-            raise
-
 
 class BackendCommands(LazyGroup):
     """The commands of one backend; they find the ``BackendContext`` of the project."""
@@ -56,8 +46,11 @@ class BackendCommands(LazyGroup):
         self._backend = backend
         self._specs = {one.name: one for one in spec.commands}
         line = f"Commands of the backend {spec.name}: {', '.join(self._specs)}."
-        lines = {one.name: one.help for one in spec.commands}
-        super().__init__(spec.name, lines, help=line, short_help=line)
+        super().__init__(name=spec.name, help=line, short_help=line)
+
+    def help_lines(self, _: click.Context) -> Mapping[str, str]:
+        """Return the help lines that the backend gives."""
+        return {name: one.help for name, one in self._specs.items()}
 
     def load(self, ctx: click.Context, name: str) -> click.Command:
         """Import a command, and tell it where to work."""

@@ -25,26 +25,16 @@ _HELP: Final = frozenset({"-h", "--help"})
 
 
 class LazyGroup(click.RichGroup):
-    """Knows the help lines of its commands, and imports the one that is called."""
-
-    def __init__(
-        self,
-        name: str | None = None,
-        lines: Mapping[str, str] | None = None,
-        **attributes: Any,  # noqa: ANN401 - what click gives to a group
-    ) -> None:
-        super().__init__(name=name, **attributes)
-        self.lines = lines or {}
+    """Imports the command that is called; of the others it knows names and help lines."""
 
     def help_lines(self, ctx: click.Context) -> Mapping[str, str]:
         """Return the help lines of commands that are not imported, by name."""
         del ctx
-        return self.lines
+        return {}
 
     def load(self, ctx: click.Context, name: str) -> click.Command:
-        """Import a command."""
-        del ctx
-        return load_target(f"grove_core.cli.{self.name}_{name}:command")
+        """Import one of these commands."""
+        raise NotImplementedError
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands."""
@@ -52,9 +42,8 @@ class LazyGroup(click.RichGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return what help and completion need of a command: its name and its help line."""
-        line = self.lines.get(cmd_name) or self.help_lines(ctx).get(cmd_name)
-        if line:
-            return _StoredHelp(name=cmd_name, help=line, short_help=line)
+        if line := self.help_lines(ctx).get(cmd_name):
+            return StoredHelp(cmd_name, line)
         return super().get_command(ctx, cmd_name)
 
     def resolve_command(
@@ -62,12 +51,15 @@ class LazyGroup(click.RichGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Import the command that is called; of an unknown one say what is like it."""
         if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
-            options = [name for one in self.params for name in one.opts]
-            near = get_close_matches(args[0], [*self.list_commands(ctx), *options], n=1)
+            from grove_core.cli.app import name_problems
+
+            # It may be one of a plugin that has failed.
+            name_problems(project_of(ctx).problems)
+            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx)
         name, command, rest = super().resolve_command(ctx, args)
-        if isinstance(command, _StoredHelp) and name is not None:
+        if isinstance(command, StoredHelp) and name is not None:
             command = self.load(ctx, name)
         if command is not None and not _HELP.isdisjoint(rest):
             command.epilog = _epilog(f"{ctx.command_path} {name}") or command.epilog
@@ -91,8 +83,11 @@ def _epilog(path: str) -> str | None:
     return f"Example: {example}\n\nRead on: {where}"
 
 
-class _StoredHelp(click.RichCommand):
+class StoredHelp(click.RichCommand):
     """A command of which only name and help line are known yet."""
+
+    def __init__(self, name: str, line: str, *, hidden: bool = False) -> None:
+        super().__init__(name=name, help=line, short_help=line, hidden=hidden)
 
 
 def load_target(target: str) -> click.Command:

@@ -11,11 +11,11 @@ import rich_click as click
 
 from grove_core.cli.groups import (
     LazyGroup,
+    StoredHelp,
     load_offered,
     load_target,
     offered_commands,
     offered_help_lines,
-    project_of,
 )
 from grove_core.cli.options import PLUGINS_KEY, note_project, project_option
 from grove_core.errors import GroveError
@@ -121,10 +121,9 @@ class GroveGroup(LazyGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return what help needs of a command; what only the agent runs is not listed."""
-        command = super().get_command(ctx, cmd_name)
-        if command is not None and cmd_name in PLUMBING:
-            command.hidden = True
-        return command
+        if (line := COMMANDS.get(cmd_name)) is None:
+            return super().get_command(ctx, cmd_name)
+        return StoredHelp(cmd_name, line, hidden=cmd_name in PLUMBING)
 
     def load(self, ctx: click.Context, name: str) -> click.Command:
         """Import a command, of grove or of a plugin."""
@@ -136,22 +135,15 @@ class GroveGroup(LazyGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Import the command that is called; of an unknown one say what is like it."""
-        if args[0] not in COMMANDS and ctx.params.get("plugins", True):
-            offered_help_lines(ctx, fresh=True)
         if args[0] == "help" and not ctx.resilient_parsing:
             # As ``grove COMMAND --help`` does.
             if not args[1:]:
                 click.echo(ctx.get_help())
                 ctx.exit()
             return self.resolve_command(ctx, [*args[1:], "--help"])
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError:
-            from grove_core.cli.app import name_problems
-
-            # An unknown command may be one of theirs.
-            name_problems(project_of(ctx).problems)
-            raise
+        if args[0] not in COMMANDS and ctx.params.get("plugins", True):
+            offered_help_lines(ctx, fresh=True)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; what a plugin's raises on purpose ends it with words."""
@@ -169,7 +161,6 @@ class GroveGroup(LazyGroup):
 
 @click.group(
     cls=GroveGroup,
-    lines=COMMANDS,
     context_settings={
         "help_option_names": ["-h", "--help"],
         "rich_help_config": {"command_groups": {"grove": _PANELS}},
