@@ -16,13 +16,12 @@ from grove_core.model.gate import (
     Gate,
     GatePolicy,
     GateStatus,
-    SessionChange,
+    Measurement,
     SessionEnded,
     StopRequested,
     TicketClosed,
     TicketCloseFailed,
     TicketDetected,
-    TicketReopened,
     Verdict,
 )
 from grove_core.model.session import EventType
@@ -31,12 +30,12 @@ from grove_core.model.ticket import BackgroundTask, Ticket
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 MOST_EVER = 6
 STOP = StopRequested(session_id="s")
-LARGE = evolve(STOP, change=SessionChange(lines=100_000))
+LARGE = evolve(STOP, change=Measurement(lines=100_000))
 REFLECT, SKIP = paying(START)
 
 TICKETS = st.builds(Ticket, ticket_id=st.sampled_from(["T-1", "T-2", "T-3"]), source=st.just("b"))
 CHANGES = st.none() | st.builds(
-    SessionChange, lines=st.none() | st.integers(0, 12) | st.integers(0, 400)
+    Measurement, lines=st.none() | st.integers(0, 12) | st.integers(0, 400)
 )
 TASKS = st.builds(
     BackgroundTask,
@@ -48,8 +47,7 @@ EVENTS = st.one_of(
     st.sampled_from([REFLECT, SKIP]),
     st.builds(TicketDetected, ticket=TICKETS),
     st.builds(TicketClosed, ticket=TICKETS),
-    st.builds(TicketCloseFailed, ticket=TICKETS),
-    st.builds(TicketReopened, ticket=TICKETS),
+    st.builds(TicketCloseFailed, ticket=TICKETS, reopened=st.booleans()),
     STOPS,
     st.builds(
         evolve, STOPS, plan_mode=st.booleans(), background=st.lists(TASKS, max_size=2).map(tuple)

@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 from core_worlds import NOW, a_session
 
-from grove_core.model.gate import Cycle, Gate, GateStatus, TicketClosed, TicketReopened
+from grove_core.model.gate import Cycle, Gate, GateStatus, TicketClosed, TicketCloseFailed
 from grove_core.model.session import EventType
 from grove_core.model.ticket import (
     CloseIntent,
@@ -186,7 +186,7 @@ def test_the_gate_is_told_of_reopenings_once():
     ticket = Ticket(ticket_id="a", source="beads")
     session = session_with(waiting, gate=owing("a"))
     change = settle(session, [], [ticket], settled={"u"})
-    assert told(change, TicketReopened) == [("beads", "a")]
+    assert told(change, TicketCloseFailed) == [("beads", "a")]
     assert change.session.intents == ()
     # Another process was first.
     again = settle(change.session, [], [ticket], settled={"u"})

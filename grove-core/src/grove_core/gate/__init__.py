@@ -17,7 +17,6 @@ from grove_core.gate.cycles import (
     ticket_close_failed,
     ticket_closed,
     ticket_detected,
-    ticket_reopened,
 )
 from grove_core.gate.stopping import session_ended, stop
 from grove_core.model.gate import (
@@ -36,7 +35,6 @@ from grove_core.model.gate import (
     TicketClosed,
     TicketCloseFailed,
     TicketDetected,
-    TicketReopened,
 )
 from grove_core.model.session import EventType, TraceEvent
 
@@ -71,7 +69,6 @@ _HANDLERS: Final[dict[type, Callable[[Gate, Any, datetime, GatePolicy], Outcome]
     TicketDetected: ticket_detected,
     TicketClosed: ticket_closed,
     TicketCloseFailed: ticket_close_failed,
-    TicketReopened: ticket_reopened,
     StopRequested: stop,
     ReflectionAccepted: reflection_accepted,
     SkipAccepted: skip_accepted,

@@ -7,7 +7,6 @@ from attrs import evolve, field
 
 from grove_core.model.gate import (
     CircuitBreaker,
-    Credit,
     Cycle,
     CycleOutcome,
     Decision,
@@ -23,7 +22,6 @@ from grove_core.model.gate import (
     TicketClosed,
     TicketCloseFailed,
     TicketDetected,
-    TicketReopened,
 )
 from grove_core.model.session import EventType
 from grove_core.model.ticket import Ticket
@@ -105,7 +103,9 @@ def ticket_closed(gate: Gate, event: TicketClosed, now: datetime, _: GatePolicy)
     )
     if gate.credit is None or not _counts_for(gate.credit, ticket):
         return Outcome(opened, notes=notes)
-    return _spend(gate.credit, opened, now, notes)
+    finished = finish(opened, CycleOutcome(gate.credit.kind.value), now)
+    paid = evolve(opened, status=gate.credit.kind, credit=None)
+    return Outcome(paid, Decision(finished=finished), notes)
 
 
 def _join(cycle: Cycle, ticket: Ticket, status: GateStatus) -> Cycle:
@@ -121,31 +121,17 @@ def _counts_for(credit: GateCredit, ticket: Ticket) -> bool:
     if credit.ticket is not None:
         return is_same_ticket(credit.ticket, ticket)
     if ticket.detected_at is None:  # nobody can have skipped a ticket that was not seen yet
-        return credit.kind is Credit.REFLECTED
+        return credit.kind is GateStatus.REFLECTED
     return credit.earned_at >= ticket.detected_at
-
-
-def _spend(credit: GateCredit, opened: Gate, now: datetime, notes: Notes) -> Outcome:
-    finished = finish(opened, CycleOutcome(credit.kind.value), now)
-    paid = evolve(opened, status=GateStatus(credit.kind.value), credit=None)
-    return Outcome(paid, Decision(finished=finished), notes)
 
 
 def ticket_close_failed(
     gate: Gate, event: TicketCloseFailed, now: datetime, _: GatePolicy
 ) -> Outcome:
-    """A close that counted did not happen: as before the close."""
-    return _take_back(gate, event.ticket, EventType.TICKET_CLOSE_FAILED, now)
-
-
-def ticket_reopened(gate: Gate, event: TicketReopened, now: datetime, _: GatePolicy) -> Outcome:
-    """A ticket is open again: as before its close, if that is still pending."""
-    return _take_back(gate, event.ticket, EventType.TICKET_REOPENED, now)
-
-
-def _take_back(gate: Gate, ticket: Ticket, note: EventType, now: datetime) -> Outcome:
+    """A close that counted did not happen, or the ticket is open again: as before the close."""
+    ticket, cycle = event.ticket, gate.cycle
+    note = EventType.TICKET_REOPENED if event.reopened else EventType.TICKET_CLOSE_FAILED
     notes = [(note, describe(ticket))]
-    cycle = gate.cycle
     if not gate.status.reflection_pending or cycle is None:
         return Outcome(gate, notes=notes)
     left = tuple(other for other in cycle.tickets if not is_same_ticket(other, ticket))
@@ -188,16 +174,16 @@ def reflection_accepted(
     }
     notes = [(EventType.REFLECTION_COMPLETE, details)]
     done = evolve(gate, reflection=result)
-    return _resolve(done, Credit.REFLECTED, now, notes)
+    return _resolve(done, GateStatus.REFLECTED, now, notes)
 
 
 def skip_accepted(gate: Gate, event: SkipAccepted, now: datetime, _: GatePolicy) -> Outcome:
     """A reason for not reflecting was given."""
     done = evolve(gate, skip=event.decision)
-    return _resolve(done, Credit.SKIPPED, now, [skip_note(event.decision)])
+    return _resolve(done, GateStatus.SKIPPED, now, [skip_note(event.decision)])
 
 
-def _resolve(gate: Gate, kind: Credit, now: datetime, notes: Notes) -> Outcome:
+def _resolve(gate: Gate, kind: GateStatus, now: datetime, notes: Notes) -> Outcome:
     """End the pending reflection, or earn a credit where there is none."""
     rested = evolve(
         gate,
@@ -207,7 +193,7 @@ def _resolve(gate: Gate, kind: Credit, now: datetime, notes: Notes) -> Outcome:
     )
     if gate.status.reflection_pending:
         finished = finish(gate, CycleOutcome(kind.value), now)
-        ended = evolve(rested, status=GateStatus(kind.value), credit=None)
+        ended = evolve(rested, status=kind, credit=None)
         return Outcome(ended, Decision(finished=finished, baseline_moves=True), notes)
     # What answers a cycle that the breaker let go ends that cycle, late, and no other.
     is_first = gate.status in (GateStatus.IDLE, GateStatus.ACTIVE)

@@ -16,7 +16,7 @@ from grove_core.model.gate import (
     Gate,
     GatePolicy,
     GateStatus,
-    SessionChange,
+    Measurement,
     SessionEnded,
     SessionMode,
     SkipDecider,
@@ -100,7 +100,7 @@ def _break(gate: Gate, event: StopRequested, now: datetime) -> Outcome:
         gate,
         status=GateStatus.IDLE,
         cycle=None,
-        breaker=evolve(gate.breaker, block_count=0, cycle_blocks=0, tripped=True),
+        breaker=evolve(gate.breaker, block_count=0, cycle_blocks=0),
         credit=None,
         broken_cycles=(*gate.broken_cycles, broken)[-MOST_BROKEN_CYCLES:],
     )
@@ -129,7 +129,7 @@ def _stop_notes(event: StopRequested, decision: Decision) -> Notes:
 
 
 def stop_with_nothing_pending(
-    gate: Gate, change: SessionChange | None, now: datetime, policy: GatePolicy
+    gate: Gate, change: Measurement | None, now: datetime, policy: GatePolicy
 ) -> tuple[Gate, Decision]:
     """Approve, or arm the gate in session mode."""
     approve = Decision(verdict=Verdict.APPROVE)
@@ -144,7 +144,6 @@ def stop_with_nothing_pending(
     if not _cycle_allowed(gate.session_mode, change.lines, now, policy):
         return gate, evolve(approve, reason="asked already")
     memory = SessionMode(
-        cycles=gate.session_mode.cycles + 1,
         last_cycle_at=now,
         lines_at_last_cycle=change.lines or 0,
     )

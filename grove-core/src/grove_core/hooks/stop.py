@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from attrs import evolve
 
 from grove_core.errors import CodecError
-from grove_core.gate.stopping import SUBAGENT, count_stop
+from grove_core.gate.stopping import SUBAGENT, count_stop, passes_as_small
 from grove_core.hooks.stops import marker_of
 from grove_core.model.gate import (
     Decision,
     GateEvent,
     GateStatus,
-    SessionChange,
+    Measurement,
     StopRequested,
     TicketCloseFailed,
     Verdict,
 )
 from grove_core.model.hook import NO_REPLY, HookEvent, HookInput, HookReply
-from grove_core.model.session import Baseline, Measurement, Session
+from grove_core.model.session import Baseline, Session
 from grove_core.model.ticket import Confirmation, Ticket
 from grove_core.services.closes import Closes, ask_about, resolve
 from grove_core.services.session_mode import (
@@ -48,15 +48,9 @@ class _Work(NamedTuple):
 
     session: Session
     baseline: Baseline | None = None
-    change: SessionChange | None = None
-    measurement: Measurement | None = None
-
-    @property
-    def may_open_cycle(self) -> bool:
-        """Whether there is a change that the gate does not call small."""
-        if self.change is None or self.change.lines == 0:
-            return False
-        return self.measurement is None or not self.measurement.small
+    change: Measurement | None = None
+    is_small: bool = True
+    """Whether the gate lets the change pass as it is, if there is one."""
 
 
 def handle(project: "Project", call: HookInput) -> HookReply:
@@ -96,7 +90,7 @@ def _handle_stop(project: "Project", call: HookInput) -> HookReply:
         times = "once" if blocks == 1 else f"{blocks} times"
         return HookReply(warning=_BREAKER_WARNING.format(times=times))
     if not decision.baseline_moves:
-        _leave_idle_marker(project, session, work.measurement)
+        _leave_idle_marker(project, session, work)
     return NO_REPLY
 
 
@@ -154,9 +148,10 @@ def _measure_work(project: "Project", session: Session, closes: Closes) -> _Work
     if session.baseline is None:
         # grove was set up in mid-session: what counts is what comes from now on.
         return _Work(session, take_baseline(project, session))
-    change, measurement = measure(project, session)
-    work = _Work(session, session.baseline, change, measurement)
-    if work.may_open_cycle:
+    change = measure(project, session)
+    small = change is None or change.lines == 0 or passes_as_small(change.lines, project.policy)
+    work = _Work(session, session.baseline, change, small)
+    if not small:
         # A ticket system may have come meanwhile, whose tickets count instead.
         session = with_environment(project, session, look=True)
         work = work._replace(session=session, change=change if session.session_mode else None)
@@ -184,7 +179,7 @@ def _ask_gate(
         # Without a reflection that is or comes to be pending there is nothing left to doubt.
         is_pending = stored.gate.status.reflection_pending or closes.any_counts
         stops, is_new = stored.stops, True
-        if is_pending or work.may_open_cycle:
+        if is_pending or not work.is_small:
             stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id, project.now)
         events: list[GateEvent] = list(resolved.events)
         events += [TicketCloseFailed(ticket=ticket) for ticket in failed]
@@ -193,7 +188,7 @@ def _ask_gate(
         session = evolve(
             resolved.session,
             baseline=stored.baseline or work.baseline,
-            measurement=work.measurement or stored.measurement,
+            measurement=work.change or stored.measurement,
             session_mode=seen.session_mode,
             ticket_marker=seen.ticket_marker,
             environment=seen.environment,
@@ -208,7 +203,7 @@ def _ask_gate(
     return session, decisions[-1] if decisions else None
 
 
-def _leave_idle_marker(project: "Project", session: Session, measured: Measurement | None) -> None:
+def _leave_idle_marker(project: "Project", session: Session, seen: _Work) -> None:
     """Let the next stop go at once if nothing changes until then."""
     gate = session.gate
     is_open = gate.status.reflection_pending or session.intents or session.gates
@@ -217,9 +212,9 @@ def _leave_idle_marker(project: "Project", session: Session, measured: Measureme
     work: tuple[str, tuple[str, ...], str] = ("", (), "")
     if session.session_mode and gate.status is not GateStatus.ACTIVE:
         place = work_tree_of(project, session)
-        if measured is None or place is None or not (measured.small or measured.lines == 0):
+        if seen.change is None or place is None or not seen.is_small:
             return
-        work = (*place, measured.key)
+        work = (*place, seen.change.key)
     places = (str(project.root), str(project.paths.home), session.ticket_marker)
     marker = marker_of(project.sessions.latest, places, work)
     project.prefilter.set_idle(session.id, marker)

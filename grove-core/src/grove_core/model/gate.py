@@ -73,18 +73,14 @@ class ReflectionResult(Value):
     completed_at: datetime
 
 
-class Credit(Enum):
-    """A reflection or skip that came before the close it will count for."""
-
-    REFLECTED = "reflected"
-    SKIPPED = "skipped"
-
-
 @frozen(kw_only=True, eq=False, repr=False)
 class GateCredit(Value):
-    """A credit, when it was earned, and for which ticket alone, if for one."""
+    """A reflection or skip that came before the close it will count for.
 
-    kind: Credit
+    ``kind`` is the status that it leads to, ``ticket`` the only one that it counts for, if any.
+    """
+
+    kind: GateStatus
     earned_at: datetime
     ticket: Ticket | None = None
 
@@ -97,7 +93,6 @@ class CircuitBreaker(Value):
     cycle_blocks: int = 0
     last_block_at: datetime | None = None
     last_blocked_session_id: str | None = None
-    tripped: bool = False
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -125,7 +120,6 @@ class BrokenCycle(Value):
 class SessionMode(Value):
     """What session mode remembers about its earlier cycles."""
 
-    cycles: int = 0
     last_cycle_at: datetime | None = None
     lines_at_last_cycle: int = 0
 
@@ -167,23 +161,18 @@ class TicketClosed(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TicketCloseFailed(Value):
-    """A close that had counted turns out not to have happened."""
+    """A close that had counted turns out not to have happened, or was taken back."""
 
     ticket: Ticket
+    reopened: bool = False
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class TicketReopened(Value):
-    """A ticket whose close had counted was opened again."""
-
-    ticket: Ticket
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class SessionChange(Value):
-    """What session mode measured since its baseline."""
+class Measurement(Value):
+    """What session mode measured since its baseline, and the state of the repository then."""
 
     lines: int | None
+    key: str = ""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -193,7 +182,7 @@ class StopRequested(Value):
     session_id: str
     plan_mode: bool = False
     background: tuple[BackgroundTask, ...] = ()
-    change: SessionChange | None = None
+    change: Measurement | None = None
     stop_hook_active: bool = False
 
 
@@ -215,7 +204,7 @@ class SkipAccepted(Value):
 class SessionEnded(Value):
     """The session ends."""
 
-    change: SessionChange | None = None
+    change: Measurement | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -229,7 +218,6 @@ GateEvent = (
     TicketDetected
     | TicketClosed
     | TicketCloseFailed
-    | TicketReopened
     | StopRequested
     | ReflectionAccepted
     | SkipAccepted

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from attrs import field
 
-from grove_core.model.gate import Gate
+from grove_core.model.gate import Gate, Measurement
 from grove_core.model.learning import Learning, RejectedCandidate
 from grove_core.model.ticket import CloseIntent, TicketClose
 from grove_core.model.value import Value, frozen
@@ -119,15 +119,6 @@ class Baseline(Value):
     dirty: tuple[DirtyFile, ...] = ()
     excluded: tuple[str, ...] = ()
     transcript_offset: int = 0
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class Measurement(Value):
-    """A measured change and the state of the repository it belongs to."""
-
-    key: str
-    lines: int | None
-    small: bool = False
 
 
 @frozen(kw_only=True, eq=False, repr=False)

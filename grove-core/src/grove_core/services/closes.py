@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import evolve
 
-from grove_core.model.gate import Gate, GateEvent, TicketClosed, TicketDetected, TicketReopened
+from grove_core.model.gate import Gate, GateEvent, TicketClosed, TicketCloseFailed, TicketDetected
 from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent, Confirmation, Ticket, TicketClose, ToolResult
 from grove_core.plugins.hosts import DEFAULT_HOST
@@ -203,7 +203,7 @@ def resolve(
         if one.place is not None:
             closed_in[ticket_key(system, ticket_id)] = one.place
     if not open_keys.isdisjoint(closes.done):
-        events += [TicketReopened(ticket=ticket) for ticket in closes.open_again]
+        events += [TicketCloseFailed(ticket=one, reopened=True) for one in closes.open_again]
     kept = tuple(intent for intent in session.intents if intent.key not in closes.done)
     changed = evolve(
         session,

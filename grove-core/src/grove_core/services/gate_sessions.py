@@ -107,7 +107,6 @@ class GateSessions:
         Returns:
             Files and number of lines.
         """
-        change, _ = measure(self._project, session)
-        measured = session.baseline is not None and change is not None
-        lines = change.lines if measured and change is not None else None
+        change = measure(self._project, session) if session.baseline is not None else None
+        lines = change.lines if change is not None else None
         return SessionWork([*work_at_hand(self._project)[2]], lines)

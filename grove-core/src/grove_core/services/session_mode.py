@@ -16,10 +16,9 @@ from attrs import evolve
 from grove_core import git
 from grove_core.config.schema import SessionGate
 from grove_core.environment import fingerprint
-from grove_core.gate.stopping import passes_as_small
 from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
-from grove_core.model.gate import SessionChange
-from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
+from grove_core.model.gate import Measurement
+from grove_core.model.session import Baseline, DirtyFile, Session
 from grove_core.plugins.descriptors import EnabledWhen
 
 if TYPE_CHECKING:
@@ -108,17 +107,15 @@ def renew_baseline(project: "Project", session: Session) -> Session:
     )
 
 
-def measure(
-    project: "Project", session: Session
-) -> tuple[SessionChange | None, Measurement | None]:
-    """Measure what a session has changed since its baseline."""
+def measure(project: "Project", session: Session) -> Measurement | None:
+    """Measure what a session has changed since its baseline; ``None`` where git fails."""
     baseline = session.baseline
     if baseline is None:
-        return SessionChange(lines=0), None
+        return Measurement(lines=0)
     top = git.find_top(project.root)
     if top is None or baseline.head is None:
         edited = _has_edits(project, session, baseline)
-        return SessionChange(lines=None if edited else 0), None
+        return Measurement(lines=None if edited else 0)
     known, key, lines = session.measurement, "", None
     tree = git.read_work_tree(top, STATUS_SECONDS)
     if tree is not None:
@@ -130,9 +127,8 @@ def measure(
     if lines is None:
         why = "git failed or was late; what this session has changed was not measured"
         project.diagnostics.log("warning", why, session=session.id)
-        return None, None
-    small = passes_as_small(lines, project.policy)
-    return SessionChange(lines=lines), Measurement(key=key, lines=lines, small=small)
+        return None
+    return Measurement(lines=lines, key=key)
 
 
 def _has_edits(project: "Project", session: Session, baseline: Baseline) -> bool:

@@ -17,7 +17,6 @@ from grove_core.model.gate import (
     FinishedCycle,
     Gate,
     GateEvent,
-    SessionChange,
     SessionEnded,
     SkipDecider,
     SkipDecision,
@@ -311,10 +310,8 @@ def end_session(project: "Project", known: Session, reason: str) -> None:
             baseline=None,
             measurement=None,
         )
-        lines = stored.measurement.lines if stored.measurement is not None else None
-        measured = SessionChange(lines=lines) if stored.baseline is not None else None
         note = trace_event(EventType.SESSION_END, project.now, reason=reason)
-        return SessionUpdate(ended, [SessionEnded(change=measured)], [note])
+        return SessionUpdate(ended, [SessionEnded(change=stored.measurement)], [note])
 
     session, _ = update_session(project, known, change)
     _log_dismissals(project, session.id, pending)
