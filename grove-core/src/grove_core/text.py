@@ -29,9 +29,6 @@ def remove_invisible(text: str) -> str:
         return text
     unified = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
     unified = unified.replace("\u2029", "\n").replace("\x85", "\n")
-    whole = _undo_escapes(unified)
-    if whole != text:
-        return remove_invisible(whole)
     kept: list[str] = []
     for character in unified:
         if character in _JOINERS or character in _SELECTORS:
@@ -40,14 +37,6 @@ def remove_invisible(text: str) -> str:
         elif _is_visible(character):
             kept.append(character)
     return "".join(kept)
-
-
-def _undo_escapes(text: str) -> str:
-    """Decode UTF-8 that the locale did not know: Python hands its bytes on as lone surrogates."""
-    try:
-        return text.encode("utf-8", "surrogateescape").decode()
-    except UnicodeError:
-        return text
 
 
 def _is_clean(text: str) -> bool:

@@ -16,6 +16,3 @@ class RetrievalEngine(Enum):
 
     DEFAULT = "default"
     RULES = "rules"
-
-
-DEFAULT_ENGINE = RetrievalEngine.DEFAULT.value

@@ -9,7 +9,6 @@ from zlib import crc32
 
 from attrs import frozen
 
-from grove_core.errors import StorageError
 from grove_core.storage.files import (
     append_text,
     confined,
@@ -22,7 +21,6 @@ from grove_core.storage.files import (
 T = TypeVar("T")
 
 _MARK_FORM: Final = re.compile(r"j1 (0|[1-9][0-9]{0,15}) (0|[1-9][0-9]{0,9})")
-_MOST_BYTES: Final = 256 * 1024 * 1024
 
 
 @frozen(kw_only=True)
@@ -178,11 +176,7 @@ class JsonlStore(Generic[T]):
         )
 
     def _content(self) -> bytes:
-        path = confined(self.path, self._inside)
-        content = read_bytes(path) or b""
-        if len(content) > _MOST_BYTES:
-            raise StorageError(f"{path} is larger than {_MOST_BYTES} bytes")
-        return content
+        return read_bytes(confined(self.path, self._inside)) or b""
 
 
 def _text_of(documents: Iterable[Mapping[str, Any]]) -> str:
