@@ -94,7 +94,7 @@ def test_a_naive_second_opinion():
         embargo, scope = dice.choice([0 * DAY, DAY, 3 * DAY]), dice.choice(list(PoolScope))
         asked = collection(learnings, queries, embargo=embargo, scope=scope)
         seen = {}
-        run(lambda: Everything(seen), schedule_of(asked), lambda: None)  # noqa: B023
+        run(lambda: Everything(seen), schedule_of(asked))  # noqa: B023
         for one in queries:
             may = {
                 other.learning.id

@@ -8,7 +8,6 @@ import rich_click as click  # noqa: TID253 - imported when the command is called
 
 from grove_core import GroveError
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.progress import progress
 from grove_core.cli.result import Result
 from grove_core.text import counted
 from grove_eval import runs
@@ -141,14 +140,10 @@ def noise(
     projects = dict(runs.projects_of(learnings))
     for other in other_corpus:
         projects |= runs.projects_of(read_learnings(other), name_of(other))
-    total = sum(query.project != project for project in projects for query in asked)
-    if not total:
+    if not any(query.project != project for project in projects for query in asked):
         raise GroveError(f"{corpus} has no project but that of the queries; name --other-corpus")
     chosen = _engines(engines or _ASKED_FOR_NOISE, learnings, injecting=True)
-    pairs = {}
-    with progress() as begin:
-        for name, engine in chosen.items():
-            pairs[name] = runs.noise(engine, asked, projects, begin(name, total))
+    pairs = {name: runs.noise(engine, asked, projects) for name, engine in chosen.items()}
     own = _outcomes(chosen, schedule_of(collection)) if collection else {}
     report = NoiseReport(
         collection=name_of(corpus),
@@ -165,11 +160,7 @@ def noise(
 def _outcomes(
     engines: Mapping[str, Engine], schedule: Schedule
 ) -> dict[str, Sequence[runs.Outcome]]:
-    with progress() as begin:
-        return {
-            name: runs.run(engine, schedule, begin(name, schedule.steps))
-            for name, engine in engines.items()
-        }
+    return {name: runs.run(engine, schedule) for name, engine in engines.items()}
 
 
 def _engines(

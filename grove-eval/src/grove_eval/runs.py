@@ -1,6 +1,6 @@
 """Ask engines everything on a schedule, and sum up what they answer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import sub
 from statistics import fmean, median
 from time import perf_counter
@@ -55,7 +55,7 @@ class Summary:
     differences: Mapping[tuple[str, str], Estimates]
 
 
-def run(engine: Engine, schedule: Schedule, after_each: Callable[[], None]) -> list[Outcome]:
+def run(engine: Engine, schedule: Schedule) -> list[Outcome]:
     """Ask an engine everything."""
     outcomes = []
     for steps in schedule.pools:
@@ -73,7 +73,6 @@ def run(engine: Engine, schedule: Schedule, after_each: Callable[[], None]) -> l
                     seconds=seconds,
                 )
             )
-            after_each()
     return outcomes
 
 
@@ -149,7 +148,6 @@ def noise(
     engine: Engine,
     queries: Sequence[CollectedQuery],
     projects: Projects,
-    after_each: Callable[[], None],
 ) -> Noise:
     """Ask each query of each project that is not its own."""
     found: dict[tuple[str, str], Share] = {}
@@ -163,5 +161,4 @@ def noise(
                 injected = bool(store.ask(query.query, now).injected(now))
                 before = found.get((query.project, title), Share())
                 found[query.project, title] = Share(before.count + injected, before.total + 1)
-                after_each()
     return dict(sorted(found.items()))

@@ -11,7 +11,6 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.learnings import Narrowing, filter_options, read_selection
 from grove_core.cli.options import choice_option, dry_run_option
-from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
 from grove_core.codec import learning_to_dict
 from grove_core.errors import GroveError
@@ -136,10 +135,7 @@ def import_command(
     """
     if select and not sys.stdin.isatty():
         raise click.UsageError("--select asks on a terminal; --dry-run shows what there is")
-    project = invocation.project
-    if not dry_run:
-        name_slow_backend(project.library)
-    pick = _pick if select else None
+    project, pick = invocation.project, _pick if select else None
     return import_learnings(project, form, path, scope=Scope(scope), dry_run=dry_run, pick=pick)
 
 

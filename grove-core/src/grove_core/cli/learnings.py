@@ -9,7 +9,6 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.options import Decorator, choice_option, limit_option
-from grove_core.cli.progress import naming_servers
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import parse_time
 from grove_core.model.learning import Category, LearningStatus, Scope
@@ -137,5 +136,4 @@ def search(
     project = invocation.project
     selection = read_selection(project.now, narrowing)
     query = Query(text=remove_invisible(" ".join(words)), files=narrowing["paths"])
-    with naming_servers(project.library):
-        return search_learnings(project, query, selection, explain=explain)
+    return search_learnings(project, query, selection, explain=explain)

@@ -5,13 +5,12 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.options import dry_run_option
-from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
 from grove_core.model.memory import StorageLayout
 from grove_core.services import migrate, storing
 from grove_core.services.curate import Curator, curation_overview, explain_decay
 from grove_core.services.reflect import refuse_secrets
-from grove_core.services.sync import index_now, with_server
+from grove_core.services.sync import index_now
 from grove_core.text import counted
 
 
@@ -121,10 +120,7 @@ def flush(invocation: Invocation, *, dry_run: bool, in_background: bool) -> Resu
     and missing. Every reflection delivers, too. Exit code 1 when something still waits, when a
     server could not be asked, or when another process stores learnings of this project just now.
     """
-    project = invocation.project
-    if not dry_run and (project.outbox.entries(project.root) or with_server(project)):
-        name_slow_backend(project.library)
-    return storing.flush(project, dry_run=dry_run, in_background=in_background)
+    return storing.flush(invocation.project, dry_run=dry_run, in_background=in_background)
 
 
 @command.command("index")

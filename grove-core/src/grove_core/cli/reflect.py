@@ -9,7 +9,6 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import session_option
-from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
 from grove_core.errors import ReflectionError
 from grove_core.model.gate import SkipDecider
@@ -85,8 +84,6 @@ def command(
     invocation, session = find_session(invocation, session_id or submission.session_id)
     if dry_run:
         return try_out(invocation.project, session, submission)
-    if submission.candidates:
-        name_slow_backend(invocation.project.library)
     return submit(invocation.project, session, submission)
 
 
