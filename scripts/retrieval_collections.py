@@ -92,15 +92,8 @@ def recency(age_days: float) -> float:
 
 def text_of(document: Json) -> terms.IndexedText:
     """Make a learning of a collection into terms."""
-    return terms.indexed_text(
-        summary=document["summary"],
-        detail=document["detail"],
-        category=document["category"],
-        tags=document["tags"],
-        files=document["context_files"],
-        # Ids are removed from the queries, so that a ticket would never be found by its own.
-        ticket_id="",
-    )
+    # Ids are removed from the queries, so that a ticket would never be found by its own.
+    return terms.indexed_text({**document, "ticket_id": ""})
 
 
 def query_of(query: Json, *, only_title: bool = False) -> terms.QueryTerms:

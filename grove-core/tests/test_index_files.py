@@ -41,12 +41,12 @@ class Project:
     def fill(self, index):
         """What ``refresh`` does with a backend that can only list everything."""
         looks = f"version {self.version}"
-        if index.has_all_of(looks):
+        if index.is_fresh(indexing.SOURCES, looks):
             return
         for _ in range(3):
             since = index.progress(SOURCE)
             if index.put(SOURCE, self.entries, "", whole=True, since=since):
-                index.set_complete(looks)
+                index.set_fingerprint(indexing.SOURCES, looks)
                 return
 
     def change(self):
@@ -171,7 +171,7 @@ def test_who_read_earlier_takes_nothing_back(project):
     project.change()
     project.fill(late)
     assert not early.put(SOURCE, before, "", whole=True, since=known)
-    assert late.has_all_of(f"version {project.version}")
+    assert late.is_fresh(indexing.SOURCES, f"version {project.version}")
     for index in (early, late):
         assert find(index, text="everything different")["cl_0"][0] == project.entries[0]
         index.cache.close()

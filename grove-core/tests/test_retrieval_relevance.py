@@ -19,12 +19,14 @@ SUBJECTS = (
 
 def learning(summary, detail="", *, tags=(), files=(), category="pitfall", ticket_id=""):
     return indexed_text(
-        summary=summary,
-        detail=detail or f"We saw that {summary} behaves in a way nobody had expected.",
-        category=category,
-        tags=list(tags),
-        files=list(files),
-        ticket_id=ticket_id,
+        {
+            "summary": summary,
+            "detail": detail or f"We saw that {summary} behaves in a way nobody had expected.",
+            "category": category,
+            "tags": tags,
+            "context_files": files,
+            "ticket_id": ticket_id,
+        }
     )
 
 

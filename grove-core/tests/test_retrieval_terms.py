@@ -19,7 +19,7 @@ LEARNING = {
     "detail": "The path is joined twice.",
     "category": "pitfall",
     "tags": ["file-io", "Windows"],
-    "files": ["src/core/io/read.py", ".github/workflows/ci.yml", "setup.py"],
+    "context_files": ["src/core/io/read.py", ".github/workflows/ci.yml", "setup.py"],
     "ticket_id": "ABC-12",
 }
 
@@ -53,7 +53,7 @@ def test_other_languages_do_not_vanish(text, expected):
 
 
 def test_a_learning_keeps_its_fields_apart():
-    text = indexed_text(**LEARNING)
+    text = indexed_text(LEARNING)
     assert text.summary == "readfil read file fail window"
     assert text.tags == "fileio file io window pitfal"
     assert text.detail == "path join twice"
@@ -65,9 +65,13 @@ def test_what_a_query_names_whole_is_in_the_learning_of_the_same_things():
     query = terms_of(
         Query(ticket_id="abc-12", tags=["windows"], files=["src/core/io/read.py", "setup.py"])
     )
-    whole = {*file_keys(LEARNING["files"][::2]), *tag_keys(["windows"]), *ticket_keys("ABC-12")}
-    assert whole <= set(query.keys) <= set(indexed_text(**LEARNING).keys.split())
-    assert query.areas <= set(indexed_text(**LEARNING).keys.split())
+    whole = {
+        *file_keys(LEARNING["context_files"][::2]),
+        *tag_keys(["windows"]),
+        *ticket_keys("ABC-12"),
+    }
+    assert whole <= set(query.keys) <= set(indexed_text(LEARNING).keys.split())
+    assert query.areas <= set(indexed_text(LEARNING).keys.split())
 
 
 @given(
@@ -77,20 +81,20 @@ def test_what_a_query_names_whole_is_in_the_learning_of_the_same_things():
             "detail": st.text(),
             "category": st.text(),
             "tags": st.lists(st.text(), max_size=3),
-            "files": st.lists(st.text(), max_size=3),
+            "context_files": st.lists(st.text(), max_size=3),
             "ticket_id": st.text(),
         }
     )
 )
 def test_any_learning_can_be_indexed_and_asked_for(learning):
-    text = indexed_text(**learning)
+    text = indexed_text(learning)
     assert all(term.isalnum() for field in text for term in field.split())
     query = terms_of(
-        Query(text=learning["summary"], tags=learning["tags"], files=learning["files"])
+        Query(text=learning["summary"], tags=learning["tags"], files=learning["context_files"])
     )
     held = {term for field in text for term in field.split()}
     # What looks like the id of another ticket stands in no learning of its own.
-    exact = {*tag_keys(learning["tags"]), *file_keys(learning["files"])}
+    exact = {*tag_keys(learning["tags"]), *file_keys(learning["context_files"])}
     assert {*query.words, *query.path_words, *exact} <= held
 
 

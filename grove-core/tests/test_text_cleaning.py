@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.stemmer import stem
+from grove_core.stemmer import stems
 from grove_core.text import remove_invisible, shorten
 
 # What hides: the default-ignorable code points of Unicode, and controls that drive a terminal.
@@ -113,9 +113,9 @@ PAIRS = [tuple(pair.split()) for pair in EXAMPLES.replace("\n", " ").split(", ")
 
 @pytest.mark.parametrize(("word", "expected"), PAIRS)
 def test_the_examples_of_the_paper(word, expected):
-    assert stem(word) == expected
+    assert stems([word]) == {word: expected}
 
 
 @pytest.mark.parametrize("word", ["", "a", "is", "js", "utf8s", "naïves", "two words", "x" * 100])
 def test_what_is_no_word_of_letters_is_its_own_stem(word):
-    assert stem(word) == word
+    assert stems([word]) == {word: word}

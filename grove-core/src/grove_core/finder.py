@@ -19,6 +19,7 @@ from grove_core.retrieval import RetrievalEngine
 from grove_core.retrieval.index import LearningIndex
 from grove_core.retrieval.ranking import FLOOR, RULES_FLOOR, Found, Ranked, Relevance, rank
 from grove_core.retrieval.terms import Entry, entry_of, learning_of, terms_of, text_of
+from grove_core.retrieval.update import SOURCES
 from grove_core.storage import files
 from grove_core.storage.cache import IN_MEMORY, Cache
 from grove_core.storage.files import fingerprint_of
@@ -178,7 +179,7 @@ def refresh(index: LearningIndex, library: MemoryLibrary, until: float | None) -
     """Put into an index what the backends have gained, changed and lost."""
     sources = library.sources()
     looks = "" if sources is None else fingerprint_of(sources)
-    if index.has_all_of(looks):
+    if index.is_fresh(SOURCES, looks):
         return True
     backends = library.listable()
     complete = True
@@ -190,7 +191,7 @@ def refresh(index: LearningIndex, library: MemoryLibrary, until: float | None) -
     names += [_source_of(area, name) for area, name in silent]
     complete = index.forget_others(names, until) and complete and not silent
     if complete and looks:
-        index.set_complete(looks)
+        index.set_fingerprint(SOURCES, looks)
     return complete
 
 

@@ -33,11 +33,6 @@ _lock: Final = Lock()
 _opened: list[sqlite3.Connection] = []
 
 
-def stem(word: str) -> str:
-    """Return the stem of a word."""
-    return stems([word])[word]
-
-
 def stems(words: Iterable[str]) -> dict[str, str]:
     """Map words to their stems; what is not made of ASCII letters only is its own stem."""
     wanted = set(words)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final
 
 from grove_core.model.learning import Candidate, Rejection
-from grove_core.reflection.data_files import load_toml
+from grove_core.reflection import load_toml
 
 _CODE: Final = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTED: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”")

@@ -17,8 +17,8 @@ from attrs import evolve
 
 from grove_core.errors import ReflectionError
 from grove_core.model.learning import Rejection
+from grove_core.reflection import load_toml
 from grove_core.reflection.candidates import LEARNING_FIELDS
-from grove_core.reflection.data_files import load_toml
 from grove_core.reflection.submission import Reference, Submission
 from grove_core.text import one_line, remove_invisible
 

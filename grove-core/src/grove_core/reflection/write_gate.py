@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.model.learning import Candidate, Rejection
 from grove_core.model.value import frozen
-from grove_core.reflection.data_files import load_json, load_toml
+from grove_core.reflection import load_json, load_toml
 from grove_core.stemmer import stems
 from grove_core.text import shorten
 

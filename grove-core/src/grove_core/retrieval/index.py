@@ -10,7 +10,6 @@ from grove_core.retrieval.terms import Entry, IndexedText, QueryTerms
 from grove_core.retrieval.update import (
     COLUMNS,
     CONTENT,
-    SOURCES,
     TEXTS,
     Progress,
     Update,
@@ -75,14 +74,6 @@ class LearningIndex(CachedPart):
         """Put in what the backends have."""
         if self._fill is not None:
             self._fill(self)
-
-    def has_all_of(self, sources: str) -> bool:
-        """Return whether everything is in of sources that look like this."""
-        return self.is_fresh(SOURCES, sources)
-
-    def set_complete(self, sources: str) -> None:
-        """Note that everything is in of sources that look like this."""
-        self.set_fingerprint(SOURCES, sources)
 
     @property
     def content(self) -> str:

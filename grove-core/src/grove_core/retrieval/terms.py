@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from math import log
 from typing import Any, Final, NamedTuple
 from zlib import crc32
@@ -61,23 +61,16 @@ class IndexedText(NamedTuple):
     keys: str
 
 
-def indexed_text(
-    *,
-    summary: str,
-    detail: str,
-    category: str,
-    tags: Sequence[str],
-    files: Sequence[str],
-    ticket_id: str,
-) -> IndexedText:
-    """Make a learning into terms."""
+def indexed_text(learning: Mapping[str, Any]) -> IndexedText:
+    """Make the fields of a learning into terms."""
+    tags, files = learning["tags"], learning["context_files"]
     keys = [*tag_keys(tags), *file_keys(files), *directory_keys(files), *area_keys(files)]
     return IndexedText(
-        summary=" ".join(words(summary)),
-        tags=" ".join(words(" ".join((*tags, category)))),
-        detail=" ".join(words(detail)),
+        summary=" ".join(words(learning["summary"])),
+        tags=" ".join(words(" ".join((*tags, learning["category"])))),
+        detail=" ".join(words(learning["detail"])),
         paths=" ".join(words(" ".join(files))),
-        keys=" ".join(dict.fromkeys([*keys, *ticket_keys(ticket_id)])),
+        keys=" ".join(dict.fromkeys([*keys, *ticket_keys(learning["ticket_id"] or "")])),
     )
 
 
@@ -129,15 +122,7 @@ def learning_of(entry: Entry) -> Learning:
 
 def text_of(entry: Entry) -> IndexedText:
     """Make an entry into terms."""
-    fields = entry.fields()
-    return indexed_text(
-        summary=fields["summary"],
-        detail=fields["detail"],
-        category=entry.category,
-        tags=fields["tags"],
-        files=fields["context_files"],
-        ticket_id=fields["ticket_id"] or "",
-    )
+    return indexed_text({**entry.fields(), "category": entry.category})
 
 
 def words(text: str) -> list[str]:
