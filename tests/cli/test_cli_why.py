@@ -133,6 +133,19 @@ def test_without_an_id_it_lists_what_was_considered_last(project):
     assert project.grove("why", "-q").stdout.split() == [FIRST, SECOND]
 
 
+def test_a_long_record_keeps_its_start_and_its_newer_half(project):
+    learn(project)
+    agent = project.agent()
+    agent.starts()
+    path = project.grove_home / "cache" / "retrievals" / "session-1.jsonl"
+    start = path.read_text()
+    path.write_text(start + "".join(f'{{"v":{number:>600}}}\n' for number in range(1000)))
+    agent.asks(ASKS_ORDERS)
+    first, *others, last = recorded(project)
+    assert (first, last["via"]) == (json.loads(start), "prompt")
+    assert [one["v"] for one in others] == [*range(500, 1000)]
+
+
 def test_the_record_keeps_no_secret(project):
     learn(project)
     agent = project.agent()

@@ -99,13 +99,14 @@ class Finder:
         *,
         seconds: float = READ_SECONDS,
         notes: bool = False,
+        floor: float = 0.0,
     ) -> list[Ranked]:
-        """Find what fits, and rank it."""
+        """Find what fits, and rank it; how it has fared is not asked below a floor."""
         if query.is_empty:
             return self.newest(filters)
         found = self._scored(query, filters) if self._by_rules else self._indexed(query, filters)
         found += self._asked(query, filters, seconds, {one.entry.id for one in found}, notes=notes)
-        return self._ranked(found)
+        return self._ranked(found, floor)
 
     def get(self, learning_id: str) -> Entry | None:
         """Fetch a learning of any status from whichever backend has it."""
@@ -170,8 +171,9 @@ class Finder:
 
         return admits
 
-    def _ranked(self, found: Sequence[Found]) -> list[Ranked]:
-        usage = self._usage([one.entry.id for one in found]) if found else {}
+    def _ranked(self, found: Sequence[Found], floor: float = 0.0) -> list[Ranked]:
+        asked = [one.entry.id for one in found if one.relevance.value >= floor]
+        usage = self._usage(asked) if asked else {}
         return rank(found, usage, self._now, self._recency_days)
 
 

@@ -244,8 +244,11 @@ def rank(
     def place(one: Ranked) -> tuple[float, int, str]:
         return -one.score.total, -one.entry.created, one.entry.id
 
-    usage = ((one, stats.get(one.entry.id)) for one in found)
-    both = [(scored(one, own_of(fared)), scored(one, fared)) for one, fared in usage]
+    def both_ways(one: Found, fared: LearningStats | None) -> tuple[Ranked, Ranked]:
+        own, known = own_of(fared), scored(one, fared)
+        return (known if own is fared else scored(one, own)), known
+
+    both = [both_ways(one, stats.get(one.entry.id)) for one in found]
     return [
         one for one, _ in in_order(both, lambda pair: place(pair[0]), lambda pair: place(pair[1]))
     ]

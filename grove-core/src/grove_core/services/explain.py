@@ -26,7 +26,7 @@ MOST_CANDIDATES: Final = 20
 """How many of the best are logged, besides those that were shown."""
 NO_ROOM: Final = "no room left in max_chars"
 _VERSION: Final = 2
-_MOST_LINES: Final = 64
+_MOST_BYTES: Final = 512 * 1024
 _DIGITS: Final = 6
 _FOLDER: Final = "retrievals"
 _FILE_MODE: Final = 0o600
@@ -178,14 +178,14 @@ def from_line(line: str) -> Retrieval | None:
 def _append(path: Path, line: str) -> None:
     """Append without waiting for the disk, which takes longer than all the rest: it is derived."""
     with files.locked(path, mode=_FILE_MODE, timeout=_LOCK_SECONDS) as descriptor:
-        content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
-        lines = content.splitlines(keepends=True)
-        if len(lines) >= _MOST_LINES:
-            # The session's start and the newest lines stay.
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, b"".join([lines[0], *lines[-_MOST_LINES // 2 :]]))
+        size = os.fstat(descriptor).st_size
         # A line that was cut off by a crash must not spoil this one.
-        torn = b"" if content.endswith(b"\n") or not content else b"\n"
+        torn = b"\n" if size and os.pread(descriptor, 1, size - 1) != b"\n" else b""
+        if size > _MOST_BYTES:
+            lines = os.pread(descriptor, size, 0).splitlines(keepends=True)
+            # The session's start and the newer half stay.
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, b"".join([lines[0], *lines[1 + len(lines) // 2 :]]))
         os.write(descriptor, torn + line.encode("ascii"))
 
 

@@ -120,10 +120,11 @@ def _choice(
         return Choice((), ())  # nothing can be a match
     finder = project.finder
     # Where nothing is known about the work, only this project's own learnings may fit it.
+    floor = 0.0 if strategy is RetrievalStrategy.AGGRESSIVE else finder.floor
     ranked = (
         finder.newest(Filters(), personal=False)
         if query.is_empty
-        else finder.search(query, Filters(), seconds=SEARCH_SECONDS)
+        else finder.search(query, Filters(), seconds=SEARCH_SECONDS, floor=floor)
     )
     if written_after is not None:
         ranked = [one for one in ranked if one.entry.created > microseconds(written_after)]
