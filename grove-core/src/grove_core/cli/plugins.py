@@ -119,11 +119,7 @@ def check(invocation: Invocation, *, distribution: str) -> Result:
 
 def _plugins_called(found: Sequence[Plugin], name: str) -> list[Plugin]:
     wanted = canonical_name(name)
-    plugins = [one for one in found if canonical_name(one.distribution) == wanted]
-    plugins = plugins or [one for one in found if one.name == name]
-    names = sorted({one.distribution for one in plugins})
-    if len(names) > 1:
-        raise PluginError(f"{' and '.join(names)} each have a plugin {name}: name one of them")
+    plugins = [one for one in found if wanted in (canonical_name(one.distribution), one.name)]
     if not plugins:
         installed = ", ".join(sorted({one.distribution for one in found})) or "none"
         raise PluginError(

@@ -71,11 +71,7 @@ def _describe(declared: ConfigKey) -> str:
     kind = declared.annotation
     if isinstance(kind, type) and issubclass(kind, Enum):
         return f"{about.help} One of: {', '.join(member.value for member in kind)}."
-    if about.minimum is not None and about.maximum is not None:
-        return f"{about.help} From {about.minimum} to {about.maximum}."
-    if about.minimum is not None:
-        return f"{about.help} At least {about.minimum}."
-    return about.help
+    return f"{about.help} {about.bounds.capitalize()}." if about.bounds else about.help
 
 
 def in_toml(value: object) -> str:

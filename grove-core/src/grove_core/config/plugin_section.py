@@ -64,19 +64,30 @@ class PluginSection:
         return {each.alias: each for each in declared if each.init}
 
     @cached_property
+    def asked(self) -> Collection[str]:
+        """The keys of which a project's file says something else than the user's own."""
+        own, said = self.own, self.said
+        return [
+            key
+            for key in self.attributes
+            if key in said and (key not in own or said[key] != own[key])
+        ]
+
+    @cached_property
     def requests(self) -> "Mapping[str, TrustRequest]":
         """What the project's file asks for, by key."""
-        asked = [key for key in self._marked(TRUSTED_ONLY) if self._is_asked(key)]
+        asked = [key for key in self.asked if key in self._marked(TRUSTED_ONLY)]
         return {key: _request(f"{self.name}.{key}", self.said[key]) for key in asked}
 
     @property
     def refused(self) -> Mapping[str, str]:
-        """The keys that a project does not decide, and why."""
-        untrusted = [key for key, one in self.requests.items() if one.digest not in self.trusted()]
-        # What belongs together counts together or not at all.
-        asked = self._asked_together if not self._asked_together.isdisjoint(untrusted) else ()
-        refused = dict.fromkeys(self._marked(USER_ONLY), _NOT_HERE)
-        return refused | dict.fromkeys((*asked, *untrusted), NOT_AGREED)
+        """The keys that the project's file does not decide, and why."""
+        untrusted = {key for key, one in self.requests.items() if one.digest not in self.trusted()}
+        if not self._unit.isdisjoint(untrusted):
+            # What belongs together counts together or not at all.
+            untrusted |= self._unit.intersection(self.asked)
+        not_here = set(self._marked(USER_ONLY)).intersection(self.asked)
+        return dict.fromkeys(not_here, _NOT_HERE) | dict.fromkeys(untrusted, NOT_AGREED)
 
     def read(self) -> tuple[object | None, list[ConfigProblem]]:
         """Build the plugin's settings, and say what is wrong; a mistake costs one key."""
@@ -113,27 +124,25 @@ class PluginSection:
 
     def origin_of(self, key: str) -> Origin:
         """Return where the value that counts comes from."""
-        origin = self.origins.get(key, DEFAULT)
-        if origin.source is not Source.PROJECT or key not in self.refused:
-            return origin
-        return Origin(source=Source.USER) if key in self.own else DEFAULT
+        if key in self.refused:
+            return Origin(source=Source.USER) if key in self.own else DEFAULT
+        return self.origins.get(key, DEFAULT)
 
     def _of_whom_it_may_be(self) -> tuple[Mapping[str, Any], list[ConfigProblem]]:
         """Take what may count; the others are named."""
-        refused, own = self.refused, self.own
-        found = {key: value for key, value in self.said.items() if key not in refused}
+        wrong, own = dict(self.refused), self.own
         # The user's own values take the place of those that a project must not set.
-        found |= {key: own[key] for key in refused if key in own}
-        wrong = {key: refused[key] for key in sorted(refused) if self._is_asked(key)}
-        if self._asked_together and self._asked_together.isdisjoint(refused):
+        found = {key: value for key, value in self.said.items() if key not in wrong}
+        found |= {key: own[key] for key in wrong if key in own}
+        if self._unit.intersection(self.asked) - wrong.keys():
             # The user's secrets do not go to the project's program, nor the project's words to the
             # user's.
-            apart = sorted((self._together - self._asked_together) & own.keys())
+            apart = self._unit.intersection(own).difference(self.asked)
             wrong |= dict.fromkeys(apart, _NOT_BESIDE)
             found = {key: value for key, value in found.items() if key not in apart}
         added = [key for key in self._marked(PROJECT_ADDS) if key in found and own]
         found |= {key: self._added(key, found[key]) for key in added}
-        return found, [self._problem(key, message) for key, message in wrong.items()]
+        return found, [self._problem(key, message) for key, message in sorted(wrong.items())]
 
     def _added(self, key: str, said: Any) -> Any:  # noqa: ANN401 - values of any file
         """Put together what the user says, or leaves at its default, and what the project adds."""
@@ -146,11 +155,7 @@ class PluginSection:
         return said if said not in order[: order.index(default.value)] else default.value
 
     @cached_property
-    def _asked_together(self) -> set[str]:
-        return {key for key in self._together if self._is_asked(key)}
-
-    @cached_property
-    def _together(self) -> set[str]:
+    def _unit(self) -> set[str]:
         """The keys that make sense together only, and must not come from two people."""
         alone = TRUSTED_ALONE.items()
         marked = self._marked(TRUSTED_ONLY)
@@ -159,10 +164,6 @@ class PluginSection:
     def _marked(self, mark: Mapping[str, object]) -> list[str]:
         """Name the keys whose fields carry a mark."""
         return [key for key, each in self.attributes.items() if mark.keys() <= each.metadata.keys()]
-
-    def _is_asked(self, key: str) -> bool:
-        """Return whether a project's file says something else of a key than the user's own does."""
-        return key in self.said and (key not in self.own or self.said[key] != self.own[key])
 
 
 def _together(own: Any, said: Any) -> Any:  # noqa: ANN401 - values of any file

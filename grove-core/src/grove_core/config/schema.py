@@ -55,6 +55,13 @@ class Setting(Value):
     maximum: float | None = None
     check: Callable[[Any], object] | None = None
 
+    @property
+    def bounds(self) -> str:
+        """Which numbers fit, in words; empty for any."""
+        if self.maximum is not None:
+            return f"from {self.minimum} to {self.maximum}"
+        return "" if self.minimum is None else f"at least {self.minimum}"
+
 
 def setting(
     default: object,
@@ -342,8 +349,7 @@ def check_value(value: object, annotation: Any, about: Setting | None = None) ->
         if about and isinstance(checked, int | float):
             least, most = about.minimum, about.maximum
             if (least is not None and checked < least) or (most is not None and checked > most):
-                bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-                raise ValueError(f"must be {bounds}, not {shown(value)}")  # noqa: TRY301 - below
+                raise ValueError(f"must be {about.bounds}, not {shown(value)}")  # noqa: TRY301 - below
         if about and about.check is not None:
             about.check(checked)
     except ValueError as error:
