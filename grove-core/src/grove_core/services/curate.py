@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
@@ -78,8 +78,8 @@ class Curator:
 
     def archive(self, ids: Iterable[str], reason: str = "") -> Result:
         """Archive learnings."""
-        reason = _line(reason) or _BY_HAND
-        self._each(ids, lambda found: self._archive(found, reason, reason))
+        note = _line(reason) or _BY_HAND
+        self._each(ids, lambda found: self._archive(found, note))
         return self._result("archived")
 
     def archive_stale(self, reason: str) -> Result:
@@ -89,16 +89,15 @@ class Curator:
         with self._lock():
             for one in examine_all(self._project):
                 if one.assessment.is_stale:
-                    why = given or f"going stale: {one.assessment.reason}"
-                    self._archive(one.found, why, given or "going stale")
+                    why = "" if given else one.assessment.reason
+                    self._archive(one.found, given or "going stale", why)
         return self._result("archived", "No learning is due now or within seven days.")
 
     def decay(self) -> Result:
         """Archive everything that is due."""
+        require_all_events(self._project)
         with self._lock():
-            examined = examine_all(self._project)
-            require_all_events(self._project)
-            self._archive_due(examined)
+            self._archive_due(examine_all(self._project))
         return self._result("archived", "No learning is due.")
 
     def archive_hidden(self) -> None:
@@ -124,7 +123,7 @@ class Curator:
             elif learning.status is not LearningStatus.ACTIVE:
                 self._change(found, LearningStatus.ACTIVE, "", event, detail=reason)
             elif learning.id not in project.hidden:
-                self._note(_UNCHANGED, learning, f"{shown_name(learning.id)} is active already")
+                self._note_as_it_is(learning)
             else:
                 if not self._dry_run:
                     project.log_events([event], personal=found.area is Area.PERSONAL)
@@ -140,7 +139,7 @@ class Curator:
         def supersede_one(found: FoundLearning) -> None:
             learning = found.hit.learning
             if learning.status is LearningStatus.SUPERSEDED:
-                self._note(_UNCHANGED, learning, f"{shown_name(learning.id)} is superseded already")
+                self._note_as_it_is(learning)
                 return
             objection = _objection(found, project.library.get(new_id), new_id)
             if objection:
@@ -167,29 +166,21 @@ class Curator:
                     continue
                 self._done[_REFUSED].append({"id": name, "summary": "", "detail": _unknown(name)})
 
-    def _archive(self, found: FoundLearning, reason: str, note: str) -> None:
-        learning, now = found.hit.learning, self._project.now
-        if learning.status is not LearningStatus.ACTIVE:
-            self._note(
-                _UNCHANGED,
-                learning,
-                f"{shown_name(learning.id)} is {learning.status.value} already",
-            )
-            return
-        event = Archived(ts=now, learning_id=learning.id, reason=reason)
-        note = f"{note} {now:%Y-%m-%d}"
-        self._change(found, LearningStatus.ARCHIVED, note, event, detail=reason)
-
     def _archive_due(self, examined: Iterable[Aging]) -> None:
         for one in examined:
             if one.assessment.state is DecayState.DUE:
-                # Looked at again: a reflection may have superseded it since, and that is final.
-                found = one.found if self._dry_run else self._project.library.get(one.learning.id)
-                if found is not None:
-                    self._archive(found, f"decayed: {one.assessment.reason}", "decayed")
-                else:
-                    gone = "is gone, or its backend cannot fetch it"
-                    self._note(_REFUSED, one.learning, gone)
+                self._archive(one.found, "decayed", one.assessment.reason)
+
+    def _archive(self, found: FoundLearning, note: str, why: str = "") -> None:
+        """Archive a learning with a note in its file; the log says why as well."""
+        learning, now = found.hit.learning, self._project.now
+        if learning.status is not LearningStatus.ACTIVE:
+            self._note_as_it_is(learning)
+            return
+        reason = f"{note}: {why}" if why else note
+        event = Archived(ts=now, learning_id=learning.id, reason=reason)
+        note = f"{note} {now:%Y-%m-%d}"
+        self._change(found, LearningStatus.ARCHIVED, note, event, detail=reason)
 
     def _change(
         self,
@@ -211,6 +202,10 @@ class Curator:
             self._project.log_events([event], personal=found.area is Area.PERSONAL)
             self._is_shared |= found.area is not Area.PERSONAL
         self._note(_CHANGED, learning, detail)
+
+    def _note_as_it_is(self, learning: Learning) -> None:
+        said = f"{shown_name(learning.id)} is {learning.status.value} already"
+        self._note(_UNCHANGED, learning, said)
 
     def _note(self, outcome: str, learning: Learning, detail: str) -> None:
         said = {"id": learning.id, "summary": learning.summary, "detail": detail}
@@ -265,13 +260,11 @@ def _line(text: str) -> str:
 def curation_overview(project: Project) -> Result:
     """List what a curator would see to."""
     examined = examine_all(project)
-    events: dict[str, list[Archived | Corrected]] = {}
-    for logged in find_events(project, [Archived, Corrected]):
-        if isinstance(logged.event, Archived | Corrected):
-            events.setdefault(logged.event.learning_id, []).append(logged.event)
+    events = (one.event for one in find_events(project, [Archived, Corrected]))
+    latest = {one.learning_id: one for one in events if isinstance(one, Archived | Corrected)}
     sections: dict[str, list[dict[str, Any]]] = {name: [] for name in _SECTIONS}
     for one in examined:
-        for name, reason in _remarks(one, events.get(one.learning.id, ()), project):
+        for name, reason in _remarks(one, latest.get(one.learning.id), project.now):
             said = {"id": one.learning.id, "summary": one.learning.summary, "reason": reason}
             sections[name].append({**said, "days_left": days_left(one.assessment)})
     total = f"{counted(len(examined), 'learning')} in all; `grove maintain list --explain` says how"
@@ -283,21 +276,19 @@ def curation_overview(project: Project) -> Result:
 
 
 def _remarks(
-    one: Aging, events: Sequence[Archived | Corrected], project: Project
+    one: Aging, last: Archived | Corrected | None, now: datetime
 ) -> Iterator[tuple[str, str]]:
     """Say in which sections a learning belongs, and why; texts of a log are cleaned."""
-    found = one.assessment
-    last = events[-1] if events else None
-    if one.learning.status is LearningStatus.ARCHIVED:
-        if isinstance(last, Archived) and project.now - last.ts <= _LATELY:
+    found, status = one.assessment, one.learning.status
+    match last:
+        case Archived() if status is LearningStatus.ARCHIVED and now - last.ts <= _LATELY:
             yield "archived", f"archived {last.ts:%Y-%m-%d}: {_line(last.reason)}"
-        return
-    if one.learning.status is not LearningStatus.ACTIVE:
+        case Corrected() if status is LearningStatus.ACTIVE:
+            yield "corrected", f"{last.ts:%Y-%m-%d}: {_line(last.why or 'no reason was given')}"
+    if status is not LearningStatus.ACTIVE:
         return
     if found.is_stale:
         yield "going_stale", found.explanation
-    if isinstance(last, Corrected):
-        yield "corrected", f"{last.ts:%Y-%m-%d}: {_line(last.why or 'no reason was given')}"
     if found.surfaced >= UNUSED_SHOWINGS and not found.referenced:
         yield "never_used", f"shown in {found.surfaced} sessions, used in none"
 
@@ -327,13 +318,7 @@ def explain_decay(project: Project) -> Result:
         learning, found = one.learning, one.assessment
         decay = decay_document(found)
         rows.append({"id": learning.id, "summary": learning.summary, "decay": decay})
-        used = f"shown {found.surfaced}, used {found.referenced}"
-        last = f"last {found.verified_by} {found.last_verified:%Y-%m-%d}"
-        days = f"{decay['days_since']} of {found.passive_days} days"
-        lines += [
-            line(f"{shown_name(learning.id)}  ", Foreign(learning.summary)),
-            f"    {found.state.value}: {found.explanation}",
-            (f"    {last} · {days} · {used}", "dim"),
-        ]
+        lines.append(line(f"{shown_name(learning.id)}  ", Foreign(learning.summary)))
+        lines.append(f"    {found.state.value}: {found.explanation}")
     ids = [one.learning.id for one in examined]
     return Result(document={"explained": rows}, lines=lines or ["No learnings yet."], ids=ids)
