@@ -102,12 +102,9 @@ STANDING = [
     # A marker of the user or of every project says nothing about this one.
     ("forge beads", {}, "beads"),
     ("forge beads", switched(forge=True), "forge beads"),
-    # By default sessions and to-dos come last of all, also behind what was installed later,
+    # Sessions and to-dos come last of all, also behind what was installed later.
     ("absent session late", {"listed": ("absent", "tasks", "session")}, "late"),
-    # but come first where the configuration lists them so, and what is not listed behind them.
-    ("session late", {"listed": ("session", "late")}, "session late"),
-    ("session late", {"listed": ("session", "late@acme")}, "session late"),
-    ("tasks late session", {"listed": ("tasks", "late", "session")}, "tasks late"),
+    ("tasks late session", {"listed": ("tasks", "late", "session")}, "late"),
 ]
 
 

@@ -64,22 +64,9 @@ class Prefilter:
         """Keep under which fingerprint a stop had nothing to do (see ``hooks.stops``)."""
         self._replace(f"{session_id}.idle", marker)
 
-    def note_cut_off(self, session_id: str) -> None:
-        """Note that a stop was ended before the gate was asked."""
-        with suppress(OSError):
-            (self._directory / f"{session_id}.late").touch()
-
-    def take_cut_off(self, session_id: str) -> bool:
-        """Return whether a stop was ended before the gate was asked, once."""
-        try:
-            (self._directory / f"{session_id}.late").unlink()
-        except OSError:
-            return False
-        return True
-
     def remove(self, session_id: str) -> None:
         """Remove a session's files."""
-        for suffix in ("", ".files", ".idle", ".late", ".stop"):
+        for suffix in ("", ".files", ".idle", ".stop"):
             with suppress(OSError):
                 (self._directory / f"{session_id}{suffix}").unlink(missing_ok=True)
 

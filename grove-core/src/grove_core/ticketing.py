@@ -78,8 +78,7 @@ class TicketRules(Value):
 
 def decide(found: Sequence[Found], rules: TicketRules) -> Sequence[TicketSystem]:
     """Decide how each ticket system stands to a project."""
-    last = _fallbacks_at_the_end(found, rules.listed)
-    ordered = sorted(found, key=lambda each: each[0].value.name in last)
+    ordered = sorted(found, key=lambda each: _is_last_resort(each[0].value))
     active = next(
         (
             provided
@@ -91,16 +90,9 @@ def decide(found: Sequence[Found], rules: TicketRules) -> Sequence[TicketSystem]
     return [_standing(*each, rules, is_active=each[0] is active) for each in ordered]
 
 
-def _fallbacks_at_the_end(found: Sequence[Found], listed: Sequence[str]) -> frozenset[str]:
-    names = {name.partition("@")[0] for name in listed}
-    last: set[str] = set()
-    for provided, _ in reversed(found):
-        probe = provided.value
-        if probe.per_session or probe.enabled_when is EnabledWhen.ACTIVE:
-            last.add(probe.name)
-        elif probe.name in names:
-            break
-    return frozenset(last)
+def _is_last_resort(probe: TicketProbe) -> bool:
+    """Return whether a system is there everywhere, so that others come first in any order."""
+    return probe.per_session or probe.enabled_when is EnabledWhen.ACTIVE
 
 
 def _standing(

@@ -21,7 +21,6 @@ from grove_core.errors import CodecError, StorageError
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 from grove_core.model.hook import NO_REPLY, SILENCE, HookAnswer, HookEvent, HookInput, HookReply
 from grove_core.plugins.hosts import DEFAULT_HOST
-from grove_core.prefilter import Prefilter
 from grove_core.project import Project, WarmCache
 from grove_core.storage.diagnostics import Diagnostics
 from grove_core.storage.paths import Paths, grove_home
@@ -289,5 +288,3 @@ def _late(diagnostics: Diagnostics, name: str, known: Sequence[HookInput]) -> No
         session=known[0].session_id if known else "",
         hook=name,
     )
-    if known and known[0].event is HookEvent.STOP:
-        Prefilter(diagnostics.paths.cache).note_cut_off(known[0].session_id)

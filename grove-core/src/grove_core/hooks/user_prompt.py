@@ -1,7 +1,7 @@
 """UserPromptSubmit: a new prompt drops what is left of the last one and may bring new matches."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 
@@ -17,12 +17,6 @@ from grove_core.services.sessions import SessionUpdate, new_session, trace_event
 if TYPE_CHECKING:
     from grove_core.project import Project
 
-_CUT_OFF: Final = (
-    "grove: the last stop was let go unchecked, since the check took too long; a reflection may be"
-    " pending: see `grove status`"
-)
-
-
 class _AnsweredError(Exception):
     """Another set of hooks was faster: the client may hold two, and a prompt is answered once."""
 
@@ -31,8 +25,7 @@ def handle(project: "Project", call: HookInput) -> HookReply:
     """Take notice of a prompt."""
     if call.is_notification:
         return NO_REPLY
-    cut_off = project.prefilter.take_cut_off(call.session_id)
-    texts = [_CUT_OFF] if cut_off else []
+    texts = []
     with suppress(_AnsweredError):
         session, started = _note_prompt(project, call)
         if started is not None:
