@@ -160,6 +160,7 @@ def test_no_git_or_no_repository_no_answer(repository, tmp_path, monkeypatch):
 
 def ask_everything(repository):
     top = repository.top
+    git.count_own_lines(top, "", PATIENT)
     tree, history = git.read_work_tree(top, PATIENT), git.read_branch_history(top, PATIENT)
     return tree, history, git.count_changed_lines(top, "HEAD~1", PATIENT)
 

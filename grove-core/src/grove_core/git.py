@@ -14,8 +14,8 @@ EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 _FILE_START: Final = "gitdir:"
 _LONGEST: Final = 4096
-_MOST_OF_A_LOG: Final = 256 * 1024
-_MOVE: Final = r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]*\t(.*)"
+_MOST_OF_A_FILE: Final = 256 * 1024
+_MOST_MOVES: Final = 2_000
 # What names a filter, or another file that may.
 _FILTERS: Final = rb"(?i)filter|include"
 _PAIR: Final = r"\A[0-9a-f]{40,64} [0-9a-f]{40,64}\n"
@@ -194,31 +194,24 @@ def count_own_lines(top: "Path", base: str, seconds: float) -> "Mapping[str, int
 
     git notes beside HEAD how it got to each commit; ``None`` where it does not.
     """
-    moves = _moves_of_head(top)
-    last = max((at for at, move in enumerate(moves) if move[1] == base), default=None)
-    if last is None:
+    told = run_git(
+        top, seconds, "log", "--walk-reflogs", f"--max-count={_MOST_MOVES}", "--format=%H %gs",
+        "--no-show-signature", "HEAD", "--",
+    )  # fmt: skip
+    # A message may hold what Python takes for the end of a line; the latest move comes first.
+    moves = [line.partition(" ")[::2] for line in (told or "").split("\n")[:-1]]
+    commits = [commit for commit, _ in moves]
+    if base not in commits:
         return None
-    own = [move for move in moves[last + 1 :] if re.match(_COMMIT, move[2])]
-    pairs = "".join(f"{old if old.strip('0') else EMPTY_TREE} {new}\n" for old, new, _ in own)
+    pairs = "".join(
+        f"{commits[place + 1]} {commit}\n"
+        for place, (commit, how) in enumerate(moves[: commits.index(base)])
+        if re.match(_COMMIT, how)
+    )
     if not pairs:
         return {}
     output = run_git(top, seconds, "diff-tree", "--stdin", "-r", *_NUMBERS, given=pairs)
     return None if output is None else _read_counts(output)
-
-
-def _moves_of_head(top: "Path") -> list[tuple[str, str, str]]:
-    """Read the latest moves of HEAD: from where, to where, and how."""
-    entry = top / ".git"
-    named = "" if entry.is_dir() else _line(entry)
-    directory = top / named.removeprefix(_FILE_START).strip() if named else entry
-    try:
-        with (directory / "logs" / "HEAD").open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _MOST_OF_A_LOG))
-            lines = file.read().decode("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-    found = (re.match(_MOVE, line) for line in lines)
-    return [(one[1], one[2], one[3]) for one in found if one]
 
 
 def run_git(
@@ -295,7 +288,7 @@ def _without_filters(program: str, top: "Path | None") -> dict[str, str]:
 def _start_of(path: "Path") -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(_MOST_OF_A_LOG)
+            return file.read(_MOST_OF_A_FILE)
     except OSError:
         return b""
 

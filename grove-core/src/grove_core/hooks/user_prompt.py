@@ -17,6 +17,7 @@ from grove_core.services.sessions import SessionUpdate, new_session, trace_event
 if TYPE_CHECKING:
     from grove_core.project import Project
 
+
 class _AnsweredError(Exception):
     """Another set of hooks was faster: the client may hold two, and a prompt is answered once."""
 
