@@ -15,7 +15,6 @@ from grove_core import (
     Area,
     BackendError,
     LearningStatus,
-    ProjectContext,
     ReceiptStatus,
     StorageLayout,
 )
@@ -66,16 +65,21 @@ def test_set_status_leaves_every_other_byte(backend, file):
     assert file.read_bytes() == before
 
 
-def test_ping_counts_and_names_problems(backend, file):
+def test_ping_counts_learnings_and_names_what_cannot_be_read(backend, file, folder):
     backend.write(example_learning())
     assert backend.ping().location == str(file)
     assert backend.ping().detail == "1 learning"
-    with file.open("a") as stream:
-        stream.write("\n### [cl_broken] without anything\n")
+    entry = file.read_text()
+    file.write_text(f"{entry}<<<<<<< HEAD\n=======\n>>>>>>> b\n")
+    folder.mkdir()
+    (folder / "copy.md").write_text(f"\n{format_entry(example_learning())}")
     health = backend.ping()
     assert health.ok
-    # Which they are is said once, by the health check of the project.
-    assert health.detail == "1 learning; 1 fault"
+    assert health.detail.startswith("1 learning; 4 faults: ")
+    count = entry.count("\n")
+    for line in (count + 1, count + 2, count + 3):
+        assert f"learnings.md line {line}: a conflict marker" in health.detail
+    assert "copy.md line 2: cl_20260206_aaaaab is in learnings.md already" in health.detail
     assert "grove maintain repair" in health.fix
 
 
@@ -192,22 +196,3 @@ def test_backend_is_always_available(spec, context, personal_context, tmp_path):
     assert detection.usable
     assert spec.detect(personal_context).marker.endswith("personal-learnings.md")
     assert list(context.root.iterdir()) == []
-
-
-def check(root):
-    (found,) = plugin.grove_health_checks()
-    return found.run(ProjectContext(root=root, cwd=root))
-
-
-def test_health_check_names_file_and_line(tmp_path):
-    folder = tmp_path / ".grove" / "learnings"
-    folder.mkdir(parents=True)
-    entry = format_entry(example_learning())
-    (tmp_path / ".grove" / "learnings.md").write_text(f"{entry}<<<<<<< HEAD\n=======\n>>>>>>> b\n")
-    (folder / "copy.md").write_text(f"\n{entry}")
-    health = check(tmp_path)
-    assert not health.ok
-    count = entry.count("\n")
-    for line in (count + 1, count + 2, count + 3):
-        assert f"learnings.md line {line}: a conflict marker" in health.detail
-    assert "copy.md line 2: cl_20260206_aaaaab is in learnings.md already" in health.detail

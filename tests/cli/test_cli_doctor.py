@@ -117,7 +117,7 @@ def test_a_healthy_project_has_nothing_to_fix(healthy):
         "hooks running", "session state", "pending reflections",
         "grove's own directory", "project",
         "git", "primary backend", "personal backend", "event log",
-        "markdown learnings", "total recall", "review",
+        "total recall", "review",
         "secrets", "outbox", "configuration", "crashes", "errors",
     }  # fmt: skip
     done = healthy.grove("doctor")
@@ -212,11 +212,6 @@ def install_the_plugin_as_well(world):
     write(world.home / ".claude" / "settings.json", json.dumps(enabled))
 
 
-def leave_markers_of_a_merge(world):
-    ours = world.learnings_file.read_text()
-    world.learnings_file.write_text(f"<<<<<<< HEAD\n{ours}=======\n>>>>>>> side\n")
-
-
 # A check, what it finds, a word of it and one of the fix, and what makes it so.
 MISTAKES = {
     "program of hooks": ("bad luck", "init", start_with_a_program_that_fails),
@@ -246,7 +241,6 @@ MISTAKES = {
         "Correct or delete it",
         in_project(".grove/config.toml", "[retrieval]\nmax_injectd = 3\n"),
     ),
-    "markdown learnings": ("conflict", "grove maintain repair", leave_markers_of_a_merge),
     "client's settings": (
         "no hook at all",
         "Take disableAllHooks out of",
@@ -280,7 +274,6 @@ ALONE = (
     "registered program",
     "registered twice",
     "hooks running",
-    "markdown learnings",
     "program of hooks",
     "memory backends",
     "hooks registered",

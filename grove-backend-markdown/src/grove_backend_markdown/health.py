@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from grove_backend_markdown.places import PROJECT_FILE, PROJECT_FOLDER
 from grove_backend_markdown.store import LocatedProblem, Store
-from grove_core import Health, ProjectContext, StorageError, confined
+from grove_core import Health, StorageError, confined
 
 _NAMED_PROBLEMS: Final = 10
 _BY_HAND: Final = "Correct the file by hand"
@@ -28,24 +27,9 @@ def look_at(store: Store, inside: Path | None) -> Health:
     if not problems:
         return Health(ok=True, detail=detail, location=location)
     faults = "1 fault" if len(problems) == 1 else f"{len(problems)} faults"
-    if inside is not None:
-        # Which they are is what the health check of the project names.
-        return Health(ok=True, detail=f"{detail}; {faults}", location=location, fix=_REPAIR)
     detail = f"{detail}; {faults}: {_in_words(problems)}"
-    return Health(ok=True, detail=detail, location=location, fix=_BY_HAND)
-
-
-def check_project(context: ProjectContext) -> Health:
-    """Look for what cannot be read in a project's learnings."""
-    store = Store(context.root / PROJECT_FILE, context.root / PROJECT_FOLDER)
-    location = str(store.path)
-    try:
-        count, problems = store.look()
-    except StorageError as error:
-        return Health(ok=False, detail=str(error), location=location)
-    if problems:
-        return Health(ok=False, detail=_in_words(problems), location=location, fix=_REPAIR)
-    return Health(ok=True, detail=f"every line can be read, learnings: {count}", location=location)
+    fix = _BY_HAND if inside is None else _REPAIR
+    return Health(ok=True, detail=detail, location=location, fix=fix)
 
 
 def _in_words(problems: Sequence[LocatedProblem]) -> str:

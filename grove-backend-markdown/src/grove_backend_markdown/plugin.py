@@ -7,10 +7,7 @@ from grove_core import (
     BackendContext,
     BackendSpec,
     Detection,
-    Health,
-    HealthCheck,
     MemoryBackend,
-    ProjectContext,
     Repair,
     hookimpl,
 )
@@ -32,12 +29,6 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
             repair=_repair,
         ),
     ]
-
-
-@hookimpl
-def grove_health_checks() -> Sequence[HealthCheck]:
-    """Offer a look at what cannot be read."""
-    return [HealthCheck(name="markdown learnings", run=_check)]
 
 
 def _detect(context: BackendContext) -> Detection:
@@ -69,9 +60,3 @@ def _repair(context: BackendContext) -> Sequence[Repair]:
     from grove_backend_markdown.repair import repairs
 
     return repairs(context)
-
-
-def _check(context: ProjectContext) -> Health:
-    from grove_backend_markdown.health import check_project
-
-    return check_project(context)
