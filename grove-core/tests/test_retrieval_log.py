@@ -39,16 +39,13 @@ def choice_of(*summaries):
 
 
 def retrieval(candidates=(), found=0, at="2026-02-06T10:00:00Z"):
-    limits = {"strategy": "moderate", "limit": 5, "floor": 0.0, "max_chars": 4000}
     return Retrieval(
         at=at,
         via="prompt",
-        engine="default",
-        complete=True,
-        failed=["search of elsewhere"],
+        floor=0.0,
         found=found,
+        missing=["search of elsewhere"],
         candidates=list(candidates),
-        **limits,
     )
 
 
@@ -64,6 +61,6 @@ def test_a_line_is_read_back_with_what_had_no_room():
     assert [one.reason for one in written.candidates] == [SHOWN, NO_ROOM]
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"v": 1}', '{"v": 2, "at": "x"}'])
+@pytest.mark.parametrize("line", ["{", "[]", '{"v": 2}', '{"v": 3, "at": "x"}'])
 def test_what_cannot_be_read_is_nothing(line):
     assert from_line(line) is None

@@ -71,12 +71,11 @@ def test_what_fits_is_shown(project):
     agent = project.agent()
     assert FIRST in agent.starts()
     one = outcome(project, via="start")
-    assert (one["outcome"], one["rank"]) == ("shown", 1)
+    assert (one["shown"], one["reason"], one["rank"]) == (True, "shown", 1)
     score = one["score"]
     product = score["relevance"] * score["recency"] * score["boost"]
     assert score["total"] == pytest.approx(product, abs=1e-4)
     assert score["parts"]
-    assert one["floor"] < score["relevance"]
     assert why(project, FIRST)["learnings"][0]["shown"] is True
     assert project.grove("why", FIRST, "-q").stdout == f"{FIRST}\n"
     head, start = said(project, FIRST)
@@ -92,7 +91,7 @@ def test_what_was_shown_is_not_shown_again(project):
     assert agent.asks(ASKS_ORDERS) == ""
     start, first, second = retrievals(project)[:3]
     assert [one["via"] for one in (start, first, second)] == ["start", "prompt", "prompt"]
-    assert (first["outcome"], second["outcome"]) == ("shown", "shown_before")
+    assert (first["shown"], second["reason"]) == (True, "shown before in this session")
     assert second["rank"] == 1
 
 
@@ -101,7 +100,7 @@ def test_what_was_not_found(project):
     agent = project.agent()
     agent.starts()
     one = outcome(project, via="start")
-    assert (one["outcome"], one["rank"], one["score"]) == ("not_found", None, None)
+    assert (one["shown"], one["rank"], one["score"]) == (False, None, None)
     assert "nothing in common with the work" in said(project, FIRST)[1]
 
 
@@ -112,7 +111,7 @@ def test_beside_a_file(project):
     assert retrievals(project, via="file") == []
     assert FIRST in agent.touches("shop/orders.py")
     one = outcome(project, via="file")
-    assert (one["outcome"], one["reason"]) == ("shown", "shown when shop/orders.py was touched")
+    assert (one["shown"], one["reason"]) == (True, "shop/orders.py")
 
 
 def test_without_an_id_it_lists_what_was_considered_last(project):
@@ -123,11 +122,11 @@ def test_without_an_id_it_lists_what_was_considered_last(project):
     learn(project, SECOND, "One order in ten has no rows in any report", tags="other")
     project.agent().asks(ASKS_ORDERS)
     last = why(project)["retrieval"]
-    assert (last["via"], last["found"], last["limit"]) == ("prompt", 2, 1)
+    assert (last["via"], last["found"]) == ("prompt", 2)
     assert [one["id"] for one in last["candidates"]] == [FIRST, SECOND]
     assert [one["rank"] for one in last["candidates"]] == [1, 2]
     head, _, first, second = project.grove("why").stdout.splitlines()
-    assert "  prompt: 2 found, 1 shown (at most 1, threshold " in head
+    assert "  prompt: 2 found, 1 shown (threshold " in head
     assert first.split()[-2:] == [FIRST, "shown"]
     assert SECOND in second
     assert project.grove("why", "-q").stdout.split() == [FIRST, SECOND]

@@ -70,7 +70,7 @@ def debug_command(
         "set_aside": files.set_aside,
         "derived": files.derived,
         "session": found,
-        "retrievals": [one.document() for one in retrievals],
+        "retrievals": retrievals,
     }
     return Result(document=document, lines=list(_outline(to_jsonable(document))), ids=[found.id])
 

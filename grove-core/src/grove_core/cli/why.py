@@ -1,7 +1,6 @@
 """``grove why``."""
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any, Final
 
 import rich_click as click
@@ -11,11 +10,10 @@ from grove_core.cli.options import session_option
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import parse_instant
 from grove_core.injection import VIA_FILE
-from grove_core.project import Project
 from grove_core.quotation import Foreign, shown_name
 from grove_core.retrieval.choosing import SHOWN
 from grove_core.retrieval.terms import Entry
-from grove_core.services.explain import OUTCOMES, Explanation, Retrieval, explain, retrievals_of
+from grove_core.services.explain import Explanation, Retrieval, explain, retrievals_of
 from grove_core.services.learnings import score_lines
 from grove_core.services.result import Line, Result, line
 from grove_core.text import clean_line
@@ -51,8 +49,8 @@ def command(invocation: Invocation, *, ids: tuple[str, ...], session_id: str | N
             unknown.append(one)
         else:
             answers[one] = entry, explain(session, retrievals, one, entry)
-    complaint = [_complaint(project, unknown)] if unknown else []
-
+    named = ", ".join(unknown)
+    complaint = f"no learning has the id {named}; `grove list --all` lists all ids"
     lines: list[Line] = []
     for learning_id, (entry, explanations) in answers.items():
         lines += [*([""] if lines else []), *_lines_of(learning_id, entry, explanations)]
@@ -62,29 +60,22 @@ def command(invocation: Invocation, *, ids: tuple[str, ...], session_id: str | N
     return Result(
         document={
             "session_id": session.id,
-            "retrieval": last and last.document(),
+            "retrieval": last,
             "learnings": [_document(one, *answer) for one, answer in answers.items()],
             "unknown": unknown,
-            **({"error": complaint[0]} if complaint else {}),
+            **({"error": complaint} if unknown else {}),
         },
         lines=lines,
         ids=[one.id for one in last.candidates]
         if last
         else [one for one, (_, found) in answers.items() if _was_shown(found)],
         exit_code=1 if unknown else 0,
-        warnings=complaint,
+        warnings=[complaint] if unknown else [],
     )
 
 
-def _complaint(project: Project, unknown: Sequence[str]) -> str:
-    known = [one.id for one in project.finder.index.entries()]
-    near = [match for one in unknown for match in get_close_matches(one, known, n=1)]
-    hint = f"did you mean {', '.join(near)}?" if near else "`grove list --all` lists all ids"
-    return f"no learning has the id {', '.join(unknown)}; {hint}"
-
-
 def _was_shown(explanations: Sequence[Explanation]) -> bool:
-    return any(one.outcome == SHOWN for one in explanations)
+    return any(one.shown for one in explanations)
 
 
 def _document(
@@ -95,15 +86,8 @@ def _document(
         "summary": entry and entry.summary,
         "status": entry.status if entry else _GONE,
         "shown": _was_shown(explanations),
-        "retrievals": [
-            {**one._asdict(), "score": one.score and one.score.document()} for one in explanations
-        ],
+        "retrievals": explanations,
     }
-
-
-def _names_others(one: Explanation) -> bool:
-    """Return whether a reason holds a name that strangers chose: a file's, another learning's."""
-    return one.via == VIA_FILE or one.outcome == "says_the_same"
 
 
 def _lines_of(
@@ -114,14 +98,15 @@ def _lines_of(
     if entry is not None:
         yield line("  ", Foreign(clean_line(entry.summary, _LONGEST)))
     for one in explanations:
-        shown = one.outcome == SHOWN
         place = f" (place {one.rank})" if one.rank is not None else ""
         reason = clean_line(one.reason, _LONGEST) if one.reason != SHOWN else ""
+        # The name of a file is one that strangers chose.
+        said = Foreign(reason) if one.via == VIA_FILE else reason
         yield [
             f"\n{local_time(one.at)}  {one.via}  ",
-            ("shown", "green") if shown else ("not shown", "yellow"),
+            ("shown", "green") if one.shown else ("not shown", "yellow"),
             place,
-            *((": ", Foreign(reason) if _names_others(one) else reason) if reason else ()),
+            *([": ", said] if reason else []),
         ]
         if one.score:
             yield from score_lines(one.score)
@@ -129,23 +114,16 @@ def _lines_of(
 
 def _retrieval_lines(one: Retrieval) -> Iterator[Line]:
     """Write a retrieval as a table, the best learning first."""
-    how = f"strategy {one.strategy}, engine {one.engine}"
-    settings = f"at most {one.limit}, threshold {one.floor:g}, {how}"
-    names = clean_line(", ".join(one.failed), _LONGEST)
-    failed = f"; could not be asked: {names}" if names else ""
-    index = "" if one.complete else "; not all learnings were in the index yet"
     shown = sum(each.reason == SHOWN for each in one.candidates)
-    found = f"{one.found} found, {shown} shown"
-    yield f"{local_time(parse_instant(one.at))}  {one.via}: {found} ({settings}{failed}{index})"
+    missing = clean_line(", ".join(one.missing), _LONGEST)
+    missing = f"; could not be asked: {missing}" if missing else ""
+    found = f"{one.found} found, {shown} shown (threshold {one.floor:g}{missing})"
+    yield f"{local_time(parse_instant(one.at))}  {one.via}: {found}"
     rows: list[Sequence[str]] = [_HEAD] if one.candidates else []
     for each in one.candidates:
         numbers = [f"{value:.4f}" for value in each.score[:4]]
-        reason = clean_line(each.reason, _LONGEST)
-        rows.append((str(each.rank), *numbers, shown_name(each.id), reason))
+        rows.append((str(each.rank), *numbers, shown_name(each.id), each.reason))
     widest = max((len(row[5]) for row in rows), default=0)
-    for rank, total, relevance, recency, boost, learning_id, reason in rows:
-        line = f"{rank:>5}  {total:>7}  {relevance:>9}  {recency:>7}  {boost:>6}"
-        yield [
-            f"{line}  {learning_id:<{widest}}  ",
-            reason if reason == _HEAD[-1] or reason in OUTCOMES else Foreign(reason),
-        ]
+    for place, score, relevance, recency, usage, learning_id, reason in rows:
+        figures = f"{place:>5}  {score:>7}  {relevance:>9}  {recency:>7}  {usage:>6}"
+        yield f"{figures}  {learning_id:<{widest}}  {clean_line(reason, _LONGEST)}"

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from grove_core.model.learning import LearningStats
+from grove_core.quotation import shown_name
 from grove_core.retrieval import RetrievalStrategy
 from grove_core.retrieval.ranking import FLOOR, RECENCY_WEIGHT, Ranked, in_order, own_of
 from grove_core.retrieval.terms import Entry, IndexedText, file_keys, tag_keys
@@ -26,7 +27,6 @@ _MICROSECONDS_A_DAY: Final = 86_400_000_000
 
 SHOWN: Final = "shown"
 SHOWN_BEFORE: Final = "shown before in this session"
-BELOW_FLOOR: Final = "below the floor"
 NO_EXACT_MATCH: Final = "no exact tag or file, which the conservative strategy asks for"
 BEYOND_LIMIT: Final = "others fit better, and no more are shown at once"
 
@@ -68,7 +68,7 @@ def choose(
     for one in ranked:
         reason = ""
         if one.score.relevance < floor:
-            reason = BELOW_FLOOR
+            reason = f"relevance {one.score.relevance:.5f} is below the threshold {floor:g}"
         elif strategy is RetrievalStrategy.CONSERVATIVE and not is_exact(one, exact):
             reason = NO_EXACT_MATCH
         if reason and strategy is RetrievalStrategy.AGGRESSIVE and one.entry.created >= recent:
@@ -159,7 +159,7 @@ class _Selection:
         if not reason:
             same = next((known for known in self._known if says_the_same(known, one)), None)
             if same is not None:
-                reason = f"says the same as {same.entry.id}"
+                reason = f"says the same as {shown_name(same.entry.id)}"
             elif not self.has_room:
                 reason = BEYOND_LIMIT
         if not reason:

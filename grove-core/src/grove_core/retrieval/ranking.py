@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from math import exp, log
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from grove_core.model.learning import LearningStats
 from grove_core.retrieval.terms import Entry, IndexedText, QueryTerms
@@ -51,7 +51,7 @@ BOOST_FLOOR: Final = 0.4
 # Anyone who rates has looked at it, while a showing that is not used may have gone unread.
 RATING_SHOWINGS: Final = 2.0
 _SECONDS_A_DAY: Final = 86_400.0
-_DIGITS: Final = 4
+_DIGITS: Final = 6
 
 _T = TypeVar("_T")
 
@@ -196,21 +196,16 @@ class Score(NamedTuple):
     parts: Mapping[str, float]
     reasons: Sequence[str] = ()
 
-    def rounded(self, digits: int) -> "Score":
+    def rounded(self) -> "Score":
         """Leave out digits that say nothing."""
         return Score(
-            total=round(self.total, digits),
-            relevance=round(self.relevance, digits),
-            recency=round(self.recency, digits),
-            boost=round(self.boost, digits),
-            parts={name: round(value, digits) for name, value in self.parts.items()},
+            total=round(self.total, _DIGITS),
+            relevance=round(self.relevance, _DIGITS),
+            recency=round(self.recency, _DIGITS),
+            boost=round(self.boost, _DIGITS),
+            parts={name: round(value, _DIGITS) for name, value in self.parts.items()},
             reasons=list(self.reasons),
         )
-
-    def document(self) -> dict[str, Any]:
-        """Describe it for ``--json``."""
-        parts = {name: round(value, _DIGITS) for name, value in self.parts.items()}
-        return {**self._asdict(), "parts": parts}
 
     def lines(self) -> list[str]:
         """Return the numbers that it is made of."""

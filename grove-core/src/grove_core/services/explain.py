@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -12,7 +12,6 @@ from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import StorageError
 from grove_core.injection import NOTHING, VIA_FILE, Injection
 from grove_core.model.session import EventType, Session
-from grove_core.retrieval import choosing
 from grove_core.retrieval.choosing import SHOWN, Choice
 from grove_core.retrieval.ranking import Score
 from grove_core.retrieval.terms import Entry
@@ -25,21 +24,11 @@ if TYPE_CHECKING:
 MOST_CANDIDATES: Final = 20
 """How many of the best are logged, besides those that were shown."""
 NO_ROOM: Final = "no room left in max_chars"
-_VERSION: Final = 2
+_VERSION: Final = 3
 _MOST_BYTES: Final = 512 * 1024
-_DIGITS: Final = 6
 _FOLDER: Final = "retrievals"
 _FILE_MODE: Final = 0o600
 _LOCK_SECONDS: Final = 0.1
-_BELOW_FLOOR: Final = "below_floor"
-OUTCOMES: Final = {
-    SHOWN: SHOWN,
-    choosing.SHOWN_BEFORE: "shown_before",
-    choosing.BELOW_FLOOR: _BELOW_FLOOR,
-    choosing.NO_EXACT_MATCH: "strategy",
-    choosing.BEYOND_LIMIT: "limit",
-    NO_ROOM: "no_room",
-}
 
 
 class LoggedCandidate(NamedTuple):
@@ -50,33 +39,21 @@ class LoggedCandidate(NamedTuple):
     score: Score
     reason: str
 
-    def document(self) -> dict[str, Any]:
-        """Describe it for ``--json``."""
-        return {**self._asdict(), "score": self.score.document()}
-
 
 class Retrieval(NamedTuple):
     """A search for learnings to show; neither the prompt nor any word of it is kept."""
 
     at: str
     via: str
-    strategy: str
-    limit: int
     floor: float
-    max_chars: int
-    engine: str
-    complete: bool
-    failed: Sequence[str]
     found: int
+    missing: Sequence[str]
+    """What could not be asked."""
     candidates: Sequence[LoggedCandidate]
     characters: int = 0
     """How long the text was that was shown."""
     milliseconds: float = 0.0
     """Processor time of the hook until then."""
-
-    def document(self) -> dict[str, Any]:
-        """Describe it for ``--json``."""
-        return {**self._asdict(), "candidates": [one.document() for one in self.candidates]}
 
 
 class Explanation(NamedTuple):
@@ -84,11 +61,10 @@ class Explanation(NamedTuple):
 
     at: datetime
     via: str
-    outcome: str
+    shown: bool
     reason: str
     rank: int | None = None
     score: Score | None = None
-    floor: float | None = None
 
 
 # --- the log --------------------------------------------------------------------------------------
@@ -100,28 +76,17 @@ def retrieval_log(cache: Path, session_id: str) -> Path:
 
 
 def log_retrieval(
-    project: "Project",
-    session_id: str,
-    choice: Choice,
-    *,
-    via: str,
-    limit: int,
-    max_chars: int,
-    shown: Injection = NOTHING,
+    project: "Project", session_id: str, choice: Choice, *, via: str, shown: Injection = NOTHING
 ) -> None:
     """Log what was considered; whatever goes wrong, what is shown is shown."""
-    settings, finder = project.config.retrieval, project.finder
+    finder = project.finder
+    missing = [one.what for one in project.problems]
     retrieval = Retrieval(
         at=format_instant(project.now),
         via=via,
-        strategy=settings.strategy.value,
-        limit=limit,
         floor=finder.floor,
-        max_chars=max_chars,
-        engine=finder.scored_by,
-        complete=finder.complete,
-        failed=[one.what for one in project.problems],
         found=len(choice.assessments),
+        missing=missing if finder.complete else [*missing, "learnings that were not indexed yet"],
         candidates=candidates_of(choice, shown.shown),
         characters=len(shown.text),
         # Of two sets of hooks that find nothing, the lines stay the same.
@@ -145,7 +110,7 @@ def candidates_of(choice: Choice, shown: Collection[str]) -> list[LoggedCandidat
         LoggedCandidate(
             ranked.entry.id,
             rank,
-            ranked.score.rounded(_DIGITS),
+            ranked.score.rounded(),
             NO_ROOM if reason == SHOWN and ranked.entry.id not in shown else reason,
         )
         for rank, (ranked, reason) in enumerate(choice.assessments, 1)
@@ -206,38 +171,27 @@ def explain(
     session: Session, retrievals: Sequence[Retrieval], learning_id: str, entry: Entry | None
 ) -> list[Explanation]:
     """Say for each retrieval, and for the files that were touched, what became of a learning."""
+    beside_files = [
+        Explanation(one.timestamp, VIA_FILE, shown=True, reason=str(one.details.get("file", "")))
+        for one in session.trace.events
+        if one.event_type is EventType.LEARNINGS_INJECTED
+        and one.details.get("via") == VIA_FILE
+        and one.details.get("learnings") == learning_id
+    ]
     found = [_explain(one, learning_id, entry) for one in retrievals]
-    return sorted([*found, *_beside_files(session, learning_id)], key=lambda one: one.at)
+    return sorted([*found, *beside_files], key=lambda one: one.at)
 
 
 def _explain(retrieval: Retrieval, learning_id: str, entry: Entry | None) -> Explanation:
     at, via = parse_instant(retrieval.at), retrieval.via
     for one in retrieval.candidates:
         if one.id == learning_id:
-            # The only reason with a name in it says which learning says the same.
-            outcome, reason = OUTCOMES.get(one.reason, "says_the_same"), one.reason
-            if outcome == _BELOW_FLOOR:
-                threshold = f"the threshold {retrieval.floor:g}"
-                reason = f"relevance {one.score.relevance:.5f} is below {threshold}"
-            return Explanation(at, via, outcome, reason, one.rank, one.score, retrieval.floor)
+            return Explanation(at, via, one.reason == SHOWN, one.reason, one.rank, one.score)
+    logged, found = len(retrieval.candidates), retrieval.found
     if entry is not None and instant(entry.created) > at:
         reason = f"it was written later ({instant(entry.created):%Y-%m-%d %H:%M:%S} UTC)"
-        return Explanation(at, via, "not_written_yet", reason)
-    logged, found = len(retrieval.candidates), retrieval.found
-    if found > logged:
+    elif found > logged:
         reason = f"it was not among the best {logged} of {found} that were found"
-        return Explanation(at, via, "not_among_best", reason)
-    reason = "it was not found: it had nothing in common with the work, or was not active then"
-    return Explanation(at, via, "not_found", reason)
-
-
-def _beside_files(session: Session, learning_id: str) -> Iterator[Explanation]:
-    for one in session.trace.events:
-        told = one.details
-        if (
-            one.event_type is EventType.LEARNINGS_INJECTED
-            and told.get("via") == VIA_FILE
-            and told.get("learnings") == learning_id
-        ):
-            reason = f"shown when {told.get('file', 'a file that it names')} was touched"
-            yield Explanation(one.timestamp, VIA_FILE, SHOWN, reason)
+    else:
+        reason = "it was not found: it had nothing in common with the work, or was not active then"
+    return Explanation(at, via, shown=False, reason=reason)

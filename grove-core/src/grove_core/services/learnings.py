@@ -341,7 +341,7 @@ def search_learnings(
     lines: list[Line] = []
     for one in ranked:
         learning, stats = found_learning(one), usage.get(one.entry.id)
-        results.append({**learning_document(learning, stats), "score": one.score.document()})
+        results.append({**learning_document(learning, stats), "score": one.score.rounded()})
         lines += learning_lines(project, learning, stats)
         if explain:
             lines += score_lines(one.score)

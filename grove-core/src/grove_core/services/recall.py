@@ -91,9 +91,7 @@ def recall(
 ) -> Recall | None:
     """Choose what to show, within the configured budget."""
     choice = _choice(project, session, query, limit, written_after)
-    log = partial(
-        log_retrieval, project, session.id, choice, via=via, limit=limit, max_chars=max_chars
-    )
+    log = partial(log_retrieval, project, session.id, choice, via=via)
     if not choice.chosen:
         log()
         return None
