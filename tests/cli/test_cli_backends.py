@@ -124,7 +124,7 @@ def test_the_stores_of_a_backend_that_has_a_choice(acme):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ("return 3", "returned no list of Discovered"),
+        ("return 3", "returned int instead of a list of Discovered"),
         ("raise RuntimeError('mice')", "mice"),
         (
             "return [Discovered(name='a', source='', usable=1, used=False, why='')]",

@@ -1,7 +1,6 @@
 """Reading the configuration: environment over project over user over defaults."""
 
 import re
-import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
@@ -20,7 +19,9 @@ from grove_core.config.schema import (
     setting_of,
     unknown_key,
 )
+from grove_core.errors import StorageError
 from grove_core.model.value import Value, frozen
+from grove_core.storage.files import read_bytes
 from grove_core.storage.paths import Paths, ProjectPaths
 from grove_core.text import escape_invisible
 
@@ -193,17 +194,15 @@ def _build(section: Any, prefix: str, values: Mapping[str, Any]) -> Any:  # noqa
 
 def _read_file(path: Path) -> str:
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_FILE_BYTES:
-            raise ValueProblem("is no plain file of at most 1 MiB")
-        return path.read_bytes().decode().removeprefix("\ufeff")
-    except (FileNotFoundError, NotADirectoryError):
-        return ""
+        content = read_bytes(path, _LARGEST_FILE_BYTES + 1) or b""
+        if len(content) > _LARGEST_FILE_BYTES:
+            raise ValueProblem("is larger than 1 MiB")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueProblem(f"is not UTF-8 (at line {line})") from error
-    except OSError as error:
-        raise ValueProblem(f"cannot be read: {error.strerror or error}") from error
+    except StorageError as error:
+        raise ValueProblem(str(error)) from error
 
 
 def _parse_toml(text: str) -> tuple[list[dict[str, Any]], str]:

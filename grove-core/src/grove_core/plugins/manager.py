@@ -64,7 +64,6 @@ LOADING: Final = "load"
 _HOOK_PREFIX: Final = "grove_"
 _DEFAULT_LIMITS: Final = TimeLimits()
 _HEALTH_SECONDS: Final = 2.0
-_FAILED: Final = object()
 _TICKETS: Final = (TICKET_GROUP, GENERAL_GROUP)
 _BACKENDS: Final = (BACKEND_GROUP, GENERAL_GROUP)
 
@@ -262,13 +261,11 @@ class Plugins:
         seconds: float,
     ) -> list[T] | None:
         """Call a function that a descriptor holds and gives a list; ``None`` when it has failed."""
-        answer = self.call(provided, what, function, *arguments, seconds=seconds, default=_FAILED)
-        if isinstance(answer, list | tuple) and all(isinstance(one, kind) for one in answer):
-            return list(answer)
-        if answer is not _FAILED:
-            detail = f"returned no list of {kind.__name__}"
-            self.complain(provided, f"{what} of {provided.name}", detail)
-        return None
+
+        def listed() -> list[T]:
+            return _list_of(kind, function(*arguments))
+
+        return self.call(provided, what, listed, seconds=seconds, default=None)
 
     def complain(self, provided: Contribution[Any], what: str, detail: str) -> None:
         """Report something that a plugin did wrong without raising, such as a senseless answer."""
@@ -305,9 +302,8 @@ class Plugins:
     ) -> list[Contribution[T]]:
         """Bring what plugins offer into order; of several with one name the first is used."""
         if hook not in self._offers:
-            self._offers[hook] = self._chosen(
-                hook, family, self._ask(hook, partial(_list_of, kind))
-            )
+            offers = self._ask(hook, partial(_list_of, kind))
+            self._offers[hook] = self._chosen(hook, family, offers)
         return list(self._offers[hook])
 
     def _chosen(
