@@ -131,7 +131,7 @@ class Candidate(Value):
     )
     criteria_met: frozenset[Criterion] = attrs.field(
         default=frozenset(),
-        metadata=_about("Why it is worth keeping.", "Criteria", least=1),
+        metadata=_about("Why it is worth keeping.", "Criteria", least=1, most=len(Criterion)),
     )
     tags: tuple[str, ...] = attrs.field(
         default=(),

@@ -4,13 +4,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from enum import Enum
+from functools import partial
 from pathlib import PurePath
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar, get_origin
 
 from attrs import NOTHING, Attribute, fields, frozen
 
 from grove_core.identifiers import is_learning_id
-from grove_core.model.learning import Candidate, Learning, Rejection, about
+from grove_core.model.learning import Candidate, Criterion, Learning, Rejection, about
 from grove_core.text import clean_line, counted, one_line, remove_invisible
 
 _EnumT = TypeVar("_EnumT", bound=Enum)
@@ -21,6 +22,7 @@ REQUIRED: Final = tuple(
     one.name for one in fields(Candidate) if one.default is NOTHING or about(one.name).least
 )
 _SHAPE: Final = f"an object with {', '.join(REQUIRED[:-1])} and {REQUIRED[-1]}"
+_CRITERIA: Final = ", ".join(one.value for one in Criterion)
 _SHOWN_LENGTH: Final = 60
 _NAMES_LISTED: Final = 5
 _BLANK_IN_TAG: Final = re.compile(r"[\s_-]+")
@@ -64,7 +66,8 @@ def readable_parts(raw: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401 - a
     """Clean the summary and the tags of a candidate that was refused, as far as there are any."""
     sent = raw if isinstance(raw, dict) else {"summary": raw}
     reader = _Reader()
-    return reader.text("summary", sent.get("summary")), reader.texts("tags", sent.get("tags"))
+    tags = reader.items("tags", sent.get("tags"))
+    return reader.text("summary", sent.get("summary")), tuple(tags)
 
 
 def read_enum(enum_class: type[_EnumT], text: Any) -> _EnumT | None:  # noqa: ANN401 - any JSON value
@@ -85,7 +88,8 @@ class _Reader:
     def __init__(self, root: PurePath | None = None) -> None:
         self.problems: list[tuple[str, str]] = []
         self.notes: list[str] = []
-        self._clean_item: dict[str, Callable[[str], str | None]] = {
+        self._clean_item: dict[str, Callable[[str], Any]] = {
+            "criteria_met": partial(read_enum, Criterion),
             "tags": clean_tag,
             "context_files": lambda text: clean_path(text, root=root),
             "supersedes": lambda text: text.strip() if is_learning_id(text.strip()) else None,
@@ -104,9 +108,9 @@ class _Reader:
             return one.default
         if one.type is str:
             return self.text(one.name, raw)
-        if (kinds := get_args(one.type)) == ():
-            return self._choice(one, raw)
-        return self.texts(one.name, raw) if str in kinds else self._choices(one.name, kinds[0], raw)
+        if (kind := get_origin(one.type)) is not None:
+            return kind(self.items(one.name, raw))
+        return self._choice(one, raw)
 
     def text(self, name: str, raw: Any) -> str:  # noqa: ANN401 - any JSON value
         """Read a text and make it tidy."""
@@ -142,26 +146,13 @@ class _Reader:
         self._note(one.name, f"{_entry(raw)} is none of {known}; {usual.value} was taken")
         return usual
 
-    def _choices(self, name: str, kind: type[Enum], raw: Any) -> frozenset[Enum]:  # noqa: ANN401
-        """Read some values of an enum, one at least."""
-        entries = self._entries(name, raw) or []
-        read = [(one, read_enum(kind, one)) for one in entries]
-        found = frozenset(value for _, value in read if value is not None)
-        unknown = listed(_entry(one) for one, value in read if value is None)
-        if not found:
-            fault = f"names {unknown}, which is unknown" if unknown else _absence(raw)
-            known = ", ".join(str(each.value) for each in kind)
-            self.refuse(name, f"{fault}, give at least one of {known}")
-        elif unknown:
-            self._note(name, f"unknown and ignored: {unknown}")
-        return found
-
-    def texts(self, name: str, raw: Any) -> tuple[str, ...]:  # noqa: ANN401 - any JSON value
-        """Read a list of texts, each made regular or dropped."""
+    def items(self, name: str, raw: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
+        """Read a list, each entry made regular or dropped."""
         bounds = about(name)
         entries = self._entries(name, raw)
         kept = self._clean_items(name, entries or [])
-        wanted = f"give {bounds.least} to {bounds.most} ({bounds.meaning.rstrip('.').lower()})"
+        words = _CRITERIA if name == "criteria_met" else bounds.meaning.rstrip(".").lower()
+        wanted = f"give {bounds.least} to {bounds.most} ({words})"
         if bounds.least and entries is None:
             self.refuse(name, f"{_absence(raw)}, {wanted}")
         elif bounds.least and not bounds.least <= len(kept) <= bounds.most:
@@ -170,9 +161,9 @@ class _Reader:
             self._note(name, f"ignored, {kind_of(raw)} is no list")
         elif len(kept) > bounds.most:
             self._note(name, f"only the first {bounds.most} were kept")
-        return tuple(kept[: bounds.most])
+        return kept[: bounds.most]
 
-    def _clean_items(self, name: str, entries: list[Any]) -> list[str]:
+    def _clean_items(self, name: str, entries: list[Any]) -> list[Any]:
         clean = self._clean_item[name]
         results = [(one, clean(one) if isinstance(one, str) else None) for one in entries]
         dropped = [_entry(one) for one, result in results if result is None]
@@ -180,7 +171,7 @@ class _Reader:
         given = {one for one in entries if isinstance(one, str)}
         if dropped:
             self._note(name, f"dropped {listed(dropped)}")
-        if changed := [one for one in kept if one not in given]:
+        if changed := [one for one in kept if isinstance(one, str) and one not in given]:
             self._note(name, f"normalised to {listed(changed)}")
         if len(kept) + len(dropped) < len(entries):
             self._note(name, "repeated entries were dropped")
