@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log2
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from attrs import evolve
 
@@ -26,8 +26,6 @@ from grove_core.services.decay import find_events
 from grove_core.services.result import Result
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.text import counted
-
-_E = TypeVar("_E", Corrected, Referenced)
 
 Question: TypeAlias = tuple[FoundLearning, LearningStats]
 """A learning that somebody is asked about, and how it has fared."""
@@ -92,8 +90,12 @@ def _log_corrections(
     reasons: Mapping[str, str | None],
 ) -> None:
     """Log which learnings were found wrong, but for what this session has logged already."""
-    found = _logged(project, Corrected, session_id, corrected)
-    logged = {(event.learning_id, event.superseded_by) for event in found}
+    found = (one.event for one in find_events(project, [Corrected], corrected)) if corrected else ()
+    logged = {
+        (one.learning_id, one.superseded_by)
+        for one in found
+        if isinstance(one, Corrected) and one.session_id == session_id
+    }
     events: list[tuple[StatsEvent, bool]] = []
     for name, new in corrected.items():
         stored = project.library.get(name)
@@ -144,37 +146,22 @@ def mark_used(
         return SessionUpdate(session=evolve(stored, injected=injected), trace=[note])
 
     after, _ = update_session(project, session, change)
-    logged = _logged(project, Referenced, session.id, is_personal)
     how = {one.id: one.remark for one in reversed(used)}
-    uses = (
-        Referenced(
-            ts=project.now,
-            learning_id=learning_id,
-            session_id=session.id,
-            ticket_id=ticket_id,
-            how=how[learning_id],
+    # What is logged again counts once for a session.
+    project.log_by_area(
+        (
+            Referenced(
+                ts=project.now,
+                learning_id=learning_id,
+                session_id=session.id,
+                ticket_id=ticket_id,
+                how=how[learning_id],
+            ),
+            personal,
         )
-        for learning_id in is_personal
+        for learning_id, personal in is_personal.items()
     )
-    new = [(one, is_personal[one.learning_id]) for one in uses if _adds_something(one, logged)]
-    project.log_by_area(new)
     return after
-
-
-def _adds_something(use: Referenced, logged: Iterable[Referenced]) -> bool:
-    """Return whether a use says anything that none before it has said."""
-    return not any(
-        one.learning_id == use.learning_id
-        and use.how in (None, one.how)
-        and use.ticket_id in (None, one.ticket_id)
-        for one in logged
-    )
-
-
-def _logged(project: Project, kind: type[_E], session_id: str, ids: Collection[str]) -> list[_E]:
-    """Find what a session has logged about learnings: sent again, a submission adds nothing."""
-    found = (one.event for one in find_events(project, [kind], ids)) if ids else ()
-    return [one for one in found if isinstance(one, kind) and one.session_id == session_id]
 
 
 # --- ratings --------------------------------------------------------------------------------------
