@@ -51,17 +51,15 @@ def _about_learnings(description: str, name: str, kind: str, *required: str) -> 
 
 _PROPERTIES: Final[_Schema] = {
     "session_id": _text("The session that reflects."),
-    "candidates": _array(
-        "What was learned; each is accepted or refused by itself.", _CANDIDATE, minItems=1
-    ),
+    "candidates": _array("What was learned; each is accepted or refused by itself.", _CANDIDATE),
     "learnings_used": _about_learnings("Learnings that helped.", "how", "string"),
     "corrections": _about_learnings("Learnings that turned out wrong.", "why", "string"),
     "ratings": _about_learnings(
         "Whether learnings are worth showing again.", "useful", "boolean", "useful"
     ),
     "notes": {"description": "Anything else.", "type": "string"},
+    "nothing_learned": _text("Why there is nothing to keep.", REASON_LENGTH_MIN),
 }
-_NOTHING_LEARNED: Final = _text("Why there is nothing to keep.", REASON_LENGTH_MIN)
 _DEFINITIONS: Final[_Schema] = {
     "candidate": {
         "type": "object",
@@ -71,43 +69,19 @@ _DEFINITIONS: Final[_Schema] = {
     "learning_id": _text("The id of a stored learning."),
 }
 
-SUBMISSION_FIELDS: Final = (*_PROPERTIES, "nothing_learned")
+SUBMISSION_FIELDS: Final = tuple(_PROPERTIES)
 
 
 def submission_schema() -> _Schema:
-    """Describe every form of a submission."""
-    no_candidates = {"candidates": {"type": "array", "maxItems": 0}}
+    """Describe a submission; its reader takes candidates without an object around them as well."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Submission to grove reflect",
-        "anyOf": [
-            {"$ref": "#/$defs/submission"},
-            _array("Candidates alone.", _CANDIDATE, minItems=1),
-            _CANDIDATE,
-            {"$ref": "#/$defs/nothing_learned"},
-        ],
-        "$defs": {
-            "submission": {
-                "type": "object",
-                "required": ["candidates"],
-                "properties": _PROPERTIES,
-            },
-            "nothing_learned": {
-                "type": "object",
-                "required": ["nothing_learned"],
-                "properties": {
-                    **_PROPERTIES,
-                    **no_candidates,
-                    "nothing_learned": _NOTHING_LEARNED,
-                },
-            },
-            **_DEFINITIONS,
-        },
+        **tool_schema(),
+        "anyOf": [{"required": ["candidates"]}, {"required": ["nothing_learned"]}],
     }
 
 
 def tool_schema() -> _Schema:
-    """Describe the object form alone: a tool's arguments are one object."""
-    candidates = {**_PROPERTIES["candidates"], "minItems": 0}
-    properties = {**_PROPERTIES, "candidates": candidates, "nothing_learned": _NOTHING_LEARNED}
-    return {"type": "object", "properties": properties, "$defs": _DEFINITIONS}
+    """Describe it as the arguments of a tool."""
+    return {"type": "object", "properties": _PROPERTIES, "$defs": _DEFINITIONS}
