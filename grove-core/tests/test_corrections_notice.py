@@ -6,7 +6,8 @@ import pytest
 from attrs import evolve
 
 from grove_core.model.learning import LearningStatus
-from grove_core.services.corrections import Correction, is_stored, latest_of, line_of
+from grove_core.services.corrections import is_stored, latest_of, line_of
+from grove_core.stats.cache import Correction
 from grove_core.testing.samples import example_learning
 
 NOW = datetime(2030, 6, 1, 12, tzinfo=UTC)

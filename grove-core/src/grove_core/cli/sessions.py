@@ -185,7 +185,7 @@ def clean_command(
         document={
             "dry_run": dry_run,
             "deleted": [
-                {**_described(one), "files": one.removed} for one in choices if one.deletes
+                {**_described(one), "files": one.found.all} for one in choices if one.deletes
             ],
             "kept": [_described(one) for one in choices if not one.deletes],
         },

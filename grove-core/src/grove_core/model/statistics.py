@@ -95,18 +95,7 @@ class GoingStale(NamedTuple):
 
 
 class UsageStats(NamedTuple):
-    """How learnings were used, all together, those included that are stored no more.
-
-    Attributes:
-        surfaced: Showings, each learning once a session.
-        referenced: Uses, likewise.
-        dismissed: Showings without a use.
-        corrected: Corrections.
-        useful_ratings: Ratings that call a learning useful.
-        useless_ratings: The others.
-        hits: Used of shown.
-        characters: About how many characters the showings of the stored ones were.
-    """
+    """How learnings were used, all together, those included that are stored no more."""
 
     surfaced: int = 0
     referenced: int = 0
@@ -116,6 +105,7 @@ class UsageStats(NamedTuple):
     useless_ratings: int = 0
     hits: Share = Share()
     characters: int = 0
+    """About how much the showings of the stored ones were."""
 
 
 class ReflectionStats(NamedTuple):

@@ -1,8 +1,6 @@
 """What ``grove stats`` and the page say of the numbers: sections of plain text."""
 
-import re
 from collections.abc import Sequence
-from itertools import chain
 from typing import Final, NamedTuple
 
 from grove_core.model.learning import Share
@@ -28,7 +26,6 @@ from grove_core.text import counted
 _SHOWN: Final = 5
 _INSIGHTS_SHOWN: Final = 6
 _EVERYTHING: Final = "grove stats --json"
-_INTERVAL: Final = re.compile(r"\d–\d+ %\)")
 _INTERVALS: Final = "In brackets: where the real rate may well lie, judged from so few (95 %)."
 CHARACTERS_PER_TOKEN: Final = 4
 """A rule of thumb for English and code; each model counts in its own way."""
@@ -69,10 +66,7 @@ def sections(statistics: Statistics, insights: Sequence[Insight]) -> list[Sectio
         _log(statistics),
     )
     found = [one for one in made if one.notes or one.rows or one.items]
-    texts = (text for one in found for text in chain(one.notes, *one.rows, *one.items))
-    if any(map(_INTERVAL.search, texts)):
-        found.append(Section(notes=[_INTERVALS]))
-    return found
+    return [*found, Section(notes=[_INTERVALS])] if found else []
 
 
 def _summary(statistics: Statistics) -> Section:

@@ -40,6 +40,11 @@ class SessionFiles:
     set_aside: tuple[Path, ...] = ()
     derived: tuple[Path, ...] = ()
 
+    @property
+    def all(self) -> tuple[Path, ...]:
+        """Every file; the state comes last, so that after a fault the rest is still found by it."""
+        return (*self.set_aside, *self.derived, *((self.state,) if self.state else ()))
+
 
 def survey(project: Project) -> list[SessionFiles]:
     """Look at everything that is kept of sessions, of all projects."""
@@ -95,12 +100,11 @@ def _read(project: Project, found: SessionFiles) -> SessionFiles:
         session = project.sessions.get(found.session_id)
     except (CodecError, StorageError) as error:
         return evolve(found, session=None, fault=str(error))
-    if session is None:
-        return evolve(found, session=None)
-    return evolve(found, session=session, written_at=session.updated_at)
+    written_at = session.updated_at if session else found.written_at
+    return evolve(found, session=session, written_at=written_at)
 
 
-DELETING: Final = ("old", "orphan", "leftover")
+_DELETING: Final = ("old", "orphan", "leftover")
 """The reasons to delete; others are reasons to keep."""
 
 
@@ -111,12 +115,11 @@ class Choice:
     found: SessionFiles
     reason: str
     detail: str
-    removed: tuple[Path, ...] = ()
 
     @property
     def deletes(self) -> bool:
         """Whether they are."""
-        return self.reason in DELETING
+        return self.reason in _DELETING
 
     @property
     def pending(self) -> tuple[PendingReflection, ...]:
@@ -141,9 +144,7 @@ def clean(
 
     def choice(found: SessionFiles) -> Choice:
         reason, detail = _choose(project, found, before, orphans=orphans)
-        doomed = (*found.set_aside, *found.derived, *((found.state,) if found.state else ()))
-        removed = doomed if reason in DELETING else ()
-        return Choice(found=found, reason=reason, detail=detail, removed=removed)
+        return Choice(found=found, reason=reason, detail=detail)
 
     choices = []
     for found in survey(project):
@@ -155,11 +156,10 @@ def clean(
                 with files.locked(path, mode=0o600, timeout=_LOCK_SECONDS):
                     # Another process may have written meanwhile.
                     chosen = choice(_read(project, found))
-                    # The state goes last: after a fault the rest is still found by its session.
-                    for one in (*chosen.removed, *((path,) if chosen.deletes else ())):
+                    for one in (*found.all, path) if chosen.deletes else ():
                         one.unlink(missing_ok=True)
             except (OSError, StorageError) as error:
-                chosen = evolve(chosen, reason="failed", detail=str(error), removed=())
+                chosen = evolve(chosen, reason="failed", detail=str(error))
         choices.append(chosen)
     return choices
 

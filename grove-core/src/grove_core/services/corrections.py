@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from grove_core.event_log import event_files
 from grove_core.identifiers import is_learning_id
@@ -14,6 +14,9 @@ from grove_core.quotation import quote_line, shown_name
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.text import counted
 
+if TYPE_CHECKING:
+    from grove_core.stats.cache import Correction
+
 NOTICE_DAYS: Final = timedelta(days=7)
 _VIA: Final = "correction"
 _MOST_LINES: Final = 5
@@ -23,31 +26,14 @@ _LONGEST_SUMMARY: Final = 200
 _DAY: Final = timedelta(days=1)
 
 
-class Correction(NamedTuple):
-    """A learning that was found to be wrong."""
-
-    learning_id: str
-    superseded_by: str | None
-    corrected_at: datetime
-    last_surfaced_before: datetime | None
-    is_own: bool
-    """Whether it was logged on this machine."""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What tells it from others of the session."""
-        return self.learning_id, self.superseded_by or ""
-
-
 def announce_corrections(project: Project, session: Session, source: StartSource) -> str:
     """Say what was corrected, each correction once in a session, and again after a compaction."""
     # Where nothing was ever logged, looking leaves nothing behind.
     if not event_files(project.files) and not project.paths.personal_events.exists():
         return ""
-    found = project.numbers.corrections(project.now - NOTICE_DAYS)
     again = source is StartSource.COMPACT
     told = set() if again else _announced(session)
-    latest = latest_of([Correction(*one) for one in found], project.now)
+    latest = latest_of(project.numbers.corrections(project.now - NOTICE_DAYS), project.now)
     latest = [one for one in latest if one.key not in told][:_MOST_LOOKED_UP]
     names = {name for one in latest for name in one.key if name}
     stored = (project.library.get(name) for name in sorted(names))
@@ -58,7 +44,7 @@ def announce_corrections(project: Project, session: Session, source: StartSource
     return "\n".join(line_of(one, learnings, project.now) for one in new)
 
 
-def latest_of(corrections: Sequence[Correction], now: datetime) -> list[Correction]:
+def latest_of(corrections: "Sequence[Correction]", now: datetime) -> "list[Correction]":
     """Take the last word on each learning that was shown within a week, the newest first."""
     # A learning that was also said to be wrong counts as superseded; others' logs come last.
     order = sorted(
@@ -75,7 +61,7 @@ def latest_of(corrections: Sequence[Correction], now: datetime) -> list[Correcti
     return sorted(counting, key=lambda one: (one.corrected_at, one.learning_id), reverse=True)
 
 
-def is_stored(one: Correction, learnings: Mapping[str, Learning]) -> bool:
+def is_stored(one: "Correction", learnings: Mapping[str, Learning]) -> bool:
     """Return whether the store itself says so, or this machine's log: others come with a clone."""
     old, new = learnings.get(one.learning_id), learnings.get(one.superseded_by or "")
     if old is None or new is None:
@@ -83,7 +69,7 @@ def is_stored(one: Correction, learnings: Mapping[str, Learning]) -> bool:
     return old.status is LearningStatus.SUPERSEDED or old.id in new.supersedes
 
 
-def line_of(one: Correction, learnings: Mapping[str, Learning], now: datetime) -> str:
+def line_of(one: "Correction", learnings: Mapping[str, Learning], now: datetime) -> str:
     """Write the line; a successor that is not stored is not named."""
     days = (now - (one.last_surfaced_before or now)) // _DAY
     shown = "today" if days < 1 else f"{counted(days, 'day')} ago"
@@ -104,7 +90,7 @@ def _announced(session: Session) -> set[tuple[str, str]]:
     }
 
 
-def _claim(project: Project, session: Session, named: Sequence[Correction]) -> bool:
+def _claim(project: Project, session: Session, named: "Sequence[Correction]") -> bool:
     """Note in the session what it is told; the client may hold two sets of hooks."""
     added: list[Correction] = []
 

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from grove_core.model.learning import LearningStats
 from grove_core.stats.fold import fold
@@ -23,6 +23,22 @@ SELECT name, successor, moment, own, (
 )
 FROM correction JOIN usage USING (learning) WHERE moment >= ? ORDER BY moment, name, successor
 """
+
+
+class Correction(NamedTuple):
+    """A learning that was found to be wrong."""
+
+    learning_id: str
+    superseded_by: str | None
+    corrected_at: datetime
+    last_surfaced_before: datetime | None
+    is_own: bool
+    """Whether it was logged on this machine."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from others of a session."""
+        return self.learning_id, self.superseded_by or ""
 
 
 class Numbers(CachedPart):
@@ -98,25 +114,21 @@ class Numbers(CachedPart):
         rows = self.ask(question)
         return {row[0]: stats_of(row[0], row) for row in rows}
 
-    def corrections(
-        self, since: datetime
-    ) -> list[tuple[str, str | None, datetime, datetime | None, bool]]:
+    def corrections(self, since: datetime) -> list[Correction]:
         """Find what was corrected lately."""
         terms = (microseconds(since),)
         rows = self.ask(lambda connection: connection.execute(_CORRECTIONS, terms).fetchall())
         return [
-            (
-                name,
-                successor or None,
-                instant(moment),
-                None if shown is None else instant(shown),
-                bool(own),
-            )
+            Correction(name, successor or None, instant(moment), instant_or_none(shown), bool(own))
             for name, successor, moment, own, shown in rows
         ]
 
 
 def stats_of(name: str, row: Sequence[Any]) -> LearningStats:
     """Read the columns ``USAGE`` of a row."""
-    moments = [None if moment is None else instant(moment) for moment in row[5:8]]
-    return LearningStats(name, *row[1:5], *moments, *row[8:11])
+    return LearningStats(name, *row[1:5], *map(instant_or_none, row[5:8]), *row[8:11])
+
+
+def instant_or_none(moment: int | None) -> datetime | None:
+    """Return the instant of a number, if there is one."""
+    return None if moment is None else instant(moment)

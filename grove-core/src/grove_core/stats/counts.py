@@ -25,7 +25,7 @@ from grove_core.model.statistics import (
     WeekStats,
     WriteGateStats,
 )
-from grove_core.stats.cache import USAGE, Numbers, stats_of
+from grove_core.stats.cache import USAGE, Numbers, instant_or_none, stats_of
 from grove_core.stats.decay import DecayRule, assess_decay, stale_days
 from grove_core.stats.fold import CHANGED_FROM, DERIVED, MICROSECONDS_A_DAY, MISSES, MOST_LISTED
 from grove_core.stats.insights import TRIGGERS
@@ -230,9 +230,8 @@ def _misses(connection: sqlite3.Connection) -> Iterator[tuple[str, int, str, int
 
 def _fared(row: Sequence[Any]) -> FaredLearning:
     name, summary, category, referenced, surfaced, tickets, last = row
-    hits = Share(min(referenced, surfaced), surfaced)
-    last_referenced = None if last is None else instant(last)
-    return FaredLearning(name, summary, category, referenced, hits, tickets, last_referenced)
+    hits, used = Share(min(referenced, surfaced), surfaced), instant_or_none(last)
+    return FaredLearning(name, summary, category, referenced, hits, tickets, used)
 
 
 def _count(
