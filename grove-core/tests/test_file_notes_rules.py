@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.services.file_notes import line_of, names_of, noted_path, paths_inside
-
-EXACT, DIRECTORY = 1.0, 0.6
+from grove_core.services.file_notes import line_of, noted_path, paths_inside
 
 
 @pytest.mark.parametrize(
@@ -23,22 +21,6 @@ EXACT, DIRECTORY = 1.0, 0.6
 def test_how_a_path_is_written(path, expected):
     assert noted_path(path) == expected
     assert noted_path(expected) == expected
-
-
-@pytest.mark.parametrize(
-    ("inside", "named", "closeness"),
-    [
-        ("src/a.py", "src/a.py", EXACT),
-        ("web/src/a.py", "src/a.py", None),
-        ("src/a.py", "a.py", None),  # every folder has one
-        ("src/a.py", "src", DIRECTORY),
-        ("src/billing/tax/a.py", "src/billing", DIRECTORY),
-        ("src/a.py", "src/a.pyi", None),
-        ("web/src/billing/a.py", "src/billing", None),
-    ],
-)
-def test_what_learnings_may_call_a_file(inside, named, closeness):
-    assert names_of([inside]).get(named) == closeness
 
 
 def test_a_file_and_its_links(tmp_path):

@@ -235,7 +235,7 @@ def _may_be_noted(data: bytes) -> bool:
         return False
     noted = _read_fast_file(listed)
     # A list that is gone is made again by `dispatch`.
-    return noted is None or not set(parts).isdisjoint(noted.split(b"\n"))
+    return noted is None or parts[-1] in noted.split(b"\n")
 
 
 def _text(data: bytes, name: bytes, start: int) -> bytes | None:

@@ -149,21 +149,13 @@ def repeat(project: "Project", session: Session, max_chars: int) -> Injection:
 
 def remember(project: "Project", session: Session, shown: Recall) -> Injection:
     """Keep in the session and in the log what is about to be shown, and return it."""
-    added: list[InjectedLearning] = []
     given = _given(session, shown.via)
-    ids = " ".join(shown.injection.shown)
 
-    def change(stored: Session) -> SessionUpdate:
-        known = {one.learning_id for one in stored.injected}
+    def choose_first(stored: Session) -> Sequence[InjectedLearning]:
         # What another set of hooks has chosen for the same occasion stands.
-        is_first = _given(stored, shown.via) == given
-        added[:] = [one for one in shown.learnings if is_first and one.learning_id not in known]
-        session = evolve(stored, injected=(*stored.injected, *added))
-        trace = trace_event(EventType.LEARNINGS_INJECTED, project.now, via=shown.via, learnings=ids)
-        return SessionUpdate(session=session, trace=(trace,) if added else ())
+        return shown.learnings if _given(stored, shown.via) == given else ()
 
-    update_session(project, session, change)
-    log_shown(project, session.id, added)
+    added = show(project, session, shown.via, choose_first)
     if added or not shown.learnings:
         shown.log(shown=shown.injection)
     return shown.injection if added else NOTHING
@@ -171,6 +163,42 @@ def remember(project: "Project", session: Session, shown: Recall) -> Injection:
 
 def _given(session: Session, via: str) -> int:
     return sum(one.via == via for one in session.injected)
+
+
+def show(
+    project: "Project",
+    session: Session,
+    via: str,
+    choose: Callable[[Session], Sequence[InjectedLearning]],
+    **details: str,
+) -> Sequence[InjectedLearning]:
+    """Keep in the session and in the log what is shown: of those chosen, the ones that are new."""
+    from grove_core.model.events import Surfaced
+
+    added: list[InjectedLearning] = []
+
+    def change(stored: Session) -> SessionUpdate:
+        known = {one.learning_id for one in stored.injected}
+        added[:] = [one for one in choose(stored) if one.learning_id not in known]
+        ids = " ".join(one.learning_id for one in added)
+        kind = EventType.LEARNINGS_INJECTED
+        trace = trace_event(kind, project.now, via=via, learnings=ids, **details)
+        after = evolve(stored, injected=(*stored.injected, *added))
+        return SessionUpdate(session=after, trace=(trace,) if added else ())
+
+    update_session(project, session, change)
+    events = (
+        Surfaced(
+            ts=project.now,
+            learning_id=one.learning_id,
+            session_id=session.id,
+            via=via,
+            score=one.score,
+        )
+        for one in added
+    )
+    project.log_by_area(zip(events, [one.personal for one in added], strict=True))
+    return added
 
 
 def injected(project: "Project", entry: Entry, score: float, via: str) -> InjectedLearning:
@@ -183,19 +211,3 @@ def injected(project: "Project", entry: Entry, score: float, via: str) -> Inject
         via=via,
         personal=entry.personal,
     )
-
-
-def log_shown(project: "Project", session_id: str, learnings: Sequence[InjectedLearning]) -> None:
-    """Write into the event logs what a session is shown."""
-    from grove_core.model.events import Surfaced
-
-    def event(one: InjectedLearning) -> Surfaced:
-        return Surfaced(
-            ts=project.now,
-            learning_id=one.learning_id,
-            session_id=session_id,
-            via=one.via,
-            score=one.score,
-        )
-
-    project.log_by_area((event(one), one.personal) for one in learnings)
