@@ -332,11 +332,11 @@ class Project:
 
     def log_events(self, events: "Iterable[StatsEvent]", *, personal: bool = False) -> None:
         """Write events to the log; a fault is collected and logged, and does not stop anything."""
-        from grove_core.event_log import append
-
         events = list(events)
         if not events or not (personal or self.files.initialised):
             return
+        from grove_core.event_log import append
+
         path = self.paths.personal_events if personal else self.files.events_file
         try:
             append(path, events, __version__)
