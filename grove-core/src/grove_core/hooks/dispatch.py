@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +18,7 @@ from attrs import evolve
 from grove_core.clock import format_instant, now_utc
 from grove_core.environment import handed_in
 from grove_core.errors import CodecError, StorageError
-from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
+from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT, session_id_in
 from grove_core.model.hook import NO_REPLY, SILENCE, HookAnswer, HookEvent, HookInput, HookReply
 from grove_core.plugins.hosts import DEFAULT_HOST
 from grove_core.project import Project, WarmCache
@@ -148,18 +148,19 @@ def answer(
     if len(data) > STDIN_LIMIT:
         diagnostics.log("warning", "standard input of over 16 MiB was ignored", hook=name)
         return SILENCE
-    known: list[HookInput] = []
-    limit = limit_for(lambda: _late(diagnostics, name, known))
+    of_hook = {"session": session_id_in(data).decode("ascii"), "hook": name}
+    late = "the hook passed its deadline and was ended; work goes on"
+    limit = limit_for(lambda: diagnostics.log("error", late, **of_hook))
     try:
         # Of millions of names JSON takes its time, too.
         limit.start(_LONGEST_WORK_SECONDS, _CLOCK_SECONDS.get(name, _LONGEST_CLOCK_SECONDS))
         try:
-            return _handle(name, _load(data), environment, limit, warm, known)
+            return _handle(name, _load(data), environment, limit, warm)
         except CodecError as error:
-            diagnostics.log("warning", str(error), hook=name)
+            diagnostics.log("warning", str(error), **of_hook)
             return SILENCE
     except Exception as error:  # noqa: BLE001 - whatever it is, work must go on
-        where = diagnostics.crash(error, known[0].session_id if known else "", name)
+        where = diagnostics.crash(error, of_hook["session"], name)
         # Some clients take any other exit code, or a word, for a denial.
         text = f"grove: {name} failed and work goes on; {where}\n"
         return _failed(text) if is_event else SILENCE
@@ -187,7 +188,6 @@ def _handle(
     environment: Mapping[str, str],
     limit: TimeLimit,
     warm: WarmCache | None,
-    known: list[HookInput],
 ) -> HookAnswer:
     clock = _CLOCK_SECONDS.get(name, _LONGEST_CLOCK_SECONDS)
     end, work_started = time.monotonic() + clock, time.thread_time()
@@ -201,7 +201,7 @@ def _handle(
     call = host.value.parse(event, payload, environment)
     if call is None or call.event is HookEvent.SESSION_END:
         return SILENCE  # whoever looks next sees that a session has ended
-    known.append(call := evolve(call, host=host.name))
+    call = evolve(call, host=host.name)
     project = _project_of(call, project)
     if call.event in _TAKING_IN and handed_in(os.fspath(project.root)):
         from grove_core.services.inbox import take_in
@@ -279,12 +279,3 @@ def _pause(project: Project, call: HookInput) -> HookReply | None:
         return NO_REPLY
     text = f"grove is paused here until {format_instant(until)}; grove resume ends that."
     return HookReply(context=text)
-
-
-def _late(diagnostics: Diagnostics, name: str, known: Sequence[HookInput]) -> None:
-    diagnostics.log(
-        "error",
-        "the hook passed its deadline and was ended; work goes on",
-        session=known[0].session_id if known else "",
-        hook=name,
-    )

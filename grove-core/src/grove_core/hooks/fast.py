@@ -4,7 +4,7 @@
 import _signal  # type: ignore[import-not-found]
 import os
 
-from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
+from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT, session_id_in
 
 HELP = """\
 Usage: grove hook EVENT|CLIENT < payload.json
@@ -29,7 +29,6 @@ _READ_SIZE = 1024 * 1024
 _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 # A word may follow an escaped line break, tab or other character, whose letters are no part of it.
 _ESCAPE_LETTERS = frozenset(b"nrtbf")
-_MOST_ID_BYTES = 128
 _LAST_LINES = [b"", b""]
 # By the clock; the busiest machine must not open the gate.
 _LONGEST_SECONDS = 21.0
@@ -278,17 +277,6 @@ def _read_fast_file(name: bytes) -> bytes | None:
             os.close(descriptor)
     except OSError:
         return None
-
-
-def session_id_in(data: bytes) -> bytes:
-    """Find the session id without parsing; empty when it is not where it always is."""
-    start = data.find(b'"session_id"')
-    if start < 0:
-        return b""
-    start = data.find(b'"', data.find(b":", start)) + 1
-    end = data.find(b'"', start, start + _MOST_ID_BYTES + 1)
-    session_id = data[start:end] if start > 0 and end > 0 else b""
-    return session_id if all(byte in _WORD_BYTES or byte == 45 for byte in session_id) else b""  # noqa: PLR2004 - a hyphen
 
 
 def contains_word(data: bytes, word: bytes, start: int) -> bool:

@@ -3,7 +3,8 @@
 import json
 import os
 
-from grove_core.hooks.fast import home, read_stdin, say, session_id_in
+from grove_core.hooks import session_id_in
+from grove_core.hooks.fast import home, read_stdin, say
 
 # typing.TYPE_CHECKING, without the import.
 TYPE_CHECKING = False

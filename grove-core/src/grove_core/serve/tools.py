@@ -11,6 +11,7 @@ from grove_core.reflection.schema import REMARK_LENGTH_MAX, tool_schema
 from grove_core.text import one_line
 
 if TYPE_CHECKING:
+    from grove_core.model.session import Session
     from grove_core.project import Project
     from grove_core.services.result import Result
 
@@ -113,24 +114,18 @@ def _result(
 
 def _reflect(project: "Project", arguments: Arguments) -> "Result":
     from grove_core.reflection.submission import parse_submission
-    from grove_core.services.overview import find_session
     from grove_core.services.reflect import submit
 
     submission = parse_submission(json.dumps(arguments).encode())
-    project, session = find_session(project, submission.session_id)
-    return submit(project, session, submission)
+    return submit(*_find_session(project, submission.session_id), submission)
 
 
 def _skip(project: "Project", arguments: Arguments) -> "Result":
     from grove_core.model.gate import SkipDecider
-    from grove_core.services.overview import find_session
     from grove_core.services.requests import read_remark, skip
 
     reason = read_remark(project, _text(arguments, "reason"), "the reason")
-    if not reason:
-        raise BadArgumentError("a skip needs a reason; say in a few words why")
-    project, session = find_session(project, None)
-    return skip(project, session, reason, SkipDecider.AGENT)
+    return skip(*_find_session(project), reason, SkipDecider.AGENT)
 
 
 def _search(project: "Project", arguments: Arguments) -> "Result":
@@ -146,24 +141,26 @@ def _search(project: "Project", arguments: Arguments) -> "Result":
 
 
 def _ref(project: "Project", arguments: Arguments) -> "Result":
-    from grove_core.services.overview import find_session
     from grove_core.services.requests import refer
 
     how = _text(arguments, "how") if arguments.get("how") is not None else None
     learning_id = _text(arguments, "id")
-    project, session = find_session(project, None)
-    return refer(project, session, [learning_id], how)
+    return refer(*_find_session(project), [learning_id], how)
 
 
 def _observe(project: "Project", arguments: Arguments) -> "Result":
-    from grove_core.services.overview import find_session
     from grove_core.services.requests import observe, read_remark
 
     note = read_remark(project, _text(arguments, "note"), "the note")
     if not note:
         raise BadArgumentError("a note needs words")
-    project, session = find_session(project, None)
-    return observe(project, session, note)
+    return observe(*_find_session(project), note)
+
+
+def _find_session(project: "Project", named: str | None = None) -> "tuple[Project, Session]":
+    from grove_core.services.overview import find_session
+
+    return find_session(project, named)
 
 
 def _text(arguments: Arguments, name: str) -> str:

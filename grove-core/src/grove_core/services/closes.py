@@ -78,11 +78,17 @@ def check_closes(
         for close in intent.closes:
             if close.reopens:
                 continue
+            # What the call does to the ticket, as far as its text tells.
+            done = [
+                one
+                for one in intent.closes
+                if one.system == close.system and _may_be_same(one.ticket_id, close.ticket_id)
+            ]
             # What the call printed about a close says nothing once it has opened the ticket again.
-            stays = _stays_closed(close, intent)
+            stays = not done[-1].reopens
             cwd = intent.call.cwd
             answer = tickets.confirm(close, result if stays else None, cwd=cwd)
-            was_open = close not in intent.already_closed or _is_opened(close, intent)
+            was_open = close not in intent.already_closed or any(one.reopens for one in done)
             counts = was_open and (
                 answer is Confirmation.YES
                 or (answer is Confirmation.UNKNOWN and unknown_counts and stays and close.certain)
@@ -98,24 +104,6 @@ def check_closes(
                 )
             )
     return checked
-
-
-def _stays_closed(close: TicketClose, intent: CloseIntent) -> bool:
-    """Return whether a call leaves a ticket closed that it closes, as far as its text tells."""
-    same = [
-        one
-        for one in intent.closes
-        if one.system == close.system and _may_be_same(one.ticket_id, close.ticket_id)
-    ]
-    return not same[-1].reopens
-
-
-def _is_opened(close: TicketClose, intent: CloseIntent) -> bool:
-    """Return whether a call opens a ticket that it closes."""
-    return any(
-        one.reopens and one.system == close.system and _may_be_same(one.ticket_id, close.ticket_id)
-        for one in intent.closes
-    )
 
 
 def _may_be_same(one: str | None, other: str | None) -> bool:
