@@ -27,7 +27,7 @@ class Via(Enum):
     """The client is run with Total Recall's own command; where that fails, it is appended."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class TotalRecallSettings:
     """What can be configured."""
 

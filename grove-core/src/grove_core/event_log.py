@@ -23,7 +23,7 @@ _RANDOM_BYTES: Final = 5
 _PRIVATE: Final = {"rejected": ("summary", "tags", "reason"), "skip": ("reason",)}
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Publication:
     """What of a log was published: its bytes up to an offset, in files of these names."""
 

@@ -22,7 +22,7 @@ _SEEN_ANYWAY: Final = ("Bash", "TaskUpdate", "TodoWrite")
 """What grove's hooks are registered for whatever gates want; and ``mcp__*``."""
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Pattern:
     """A pattern: the tool's name, and what stands behind ``Bash:``."""
 

@@ -32,7 +32,7 @@ class Scope(Enum):
     """The very call that was denied, once."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class ReviewSettings:
     """The section ``[gates.review]``.
 

@@ -21,7 +21,7 @@ def known(word: str) -> str | None:
     return word if word and is_known(word) else None
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Arguments:
     """A command line taken apart."""
 

@@ -19,7 +19,7 @@ _HEAD: Final = "HEAD"
 _BRANCH_PREFIX: Final = "ref: refs/heads/"
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Repository:
     """The git repository that holds a directory."""
 

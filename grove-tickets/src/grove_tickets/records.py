@@ -79,7 +79,7 @@ def ticket_of(
     )
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Document:
     """A Markdown file with fields."""
 

@@ -14,7 +14,7 @@ DONE: Final = (
 """Usual names; a transition may have one of its own beside the state that it leads to."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class DoneSettings:
     """Settings of a system whose states have names of its own.
 
@@ -25,7 +25,7 @@ class DoneSettings:
     done: tuple[str, ...] = DONE
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class CancelledSettings:
     """Settings of a system in which a ticket can be dropped without being done.
 

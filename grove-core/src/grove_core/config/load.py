@@ -71,7 +71,7 @@ class ConfigProblem(Value):
         return f"{self.origin}: {f'{self.key} {self.message}'.strip()}"
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class LoadedConfig:
     """The configuration in force, and how it came about: each layer is put over those before it."""
 

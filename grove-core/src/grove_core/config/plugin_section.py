@@ -37,7 +37,7 @@ _PROJECT_FILE: Final = ".grove/config.toml"
 Trusted = Callable[[], Collection[str]]
 
 
-@define(slots=False, eq=False)
+@define(slots=False, eq=False, repr=False)
 class PluginSection:
     """What is said in a plugin's section, by all and by the user alone, and what may count of it.
 

@@ -73,7 +73,7 @@ class Outbox:
         return sorted(self.directory.glob("*.json"))
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class WaitingLearnings:
     """The outbox as a memory backend that can be read: what waits is found all the same."""
 

@@ -45,7 +45,7 @@ class PluginState(Enum):
     NOT_LOADED = "not loaded"
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Plugin:
     """An installed entry point of one of grove's groups, and what became of it."""
 
@@ -57,8 +57,8 @@ class Plugin:
     first_party: bool = False
     state: PluginState = PluginState.NOT_LOADED
     detail: str = ""
-    implementations: Mapping[str, tuple[pluggy.HookImpl, ...]] = field(factory=dict, repr=False)
-    instance: object = field(default=None, repr=False)
+    implementations: Mapping[str, tuple[pluggy.HookImpl, ...]] = field(factory=dict)
+    instance: object = None
     milliseconds: float | None = None
 
     @property

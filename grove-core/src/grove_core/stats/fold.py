@@ -107,7 +107,7 @@ class _State(NamedTuple):
     size: int
 
 
-@define
+@define(eq=False, repr=False)
 class _Log:
     """What is known of a log file, as its table holds it."""
 
