@@ -10,7 +10,7 @@ from grove_core.errors import BackendError, LearningNotFoundError, UnsupportedEr
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.learning import LearningStatus, Scope
 from grove_core.model.memory import Capability, Detection, Filters, Hit, Query, ReceiptStatus
-from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, MemoryBackend
+from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
 from grove_core.testing import InMemoryBackend
 
 FOUND = Detection(marker=".x")
@@ -119,20 +119,6 @@ def test_personal_learnings_go_to_the_personal_backend_and_nowhere_else(library_
 )
 def test_without_a_personal_backend_nobody_takes_a_personal_learning(library_of, store):
     assert library_of(Store("first"), store).target_for(Scope.PERSONAL) is None
-
-
-def test_no_other_backend_takes_the_place_of_a_primary_one_that_does_not_open(library_of):
-    """Its learnings wait in the outbox instead of going astray."""
-    other = Store("other")
-    library = library_of(BackendSpec(name="down", detect=lambda _: FOUND, open=explode), other)
-    target = library.target_for(Scope.PROJECT)
-    assert isinstance(target.backend, MemoryBackend)
-    assert target.backend.name == "down"
-    assert library.write(target, a_learning()) is None
-    assert stored_in(other.project) == []
-    assert [one.what for one in library.problems] == ["open of down", "write of down"]
-    assert not library.health(target).ok
-    assert [one.backend.name for one in library.project_backends] == ["other"]
 
 
 def test_all_backends_are_searched_and_the_best_comes_first(library_of):

@@ -22,7 +22,7 @@ class Flaky(InMemoryBackend):
     def __init__(self, name):
         super().__init__(name)
         self.capabilities -= {Capability.PERSONAL}
-        self.available, self.down = True, False
+        self.available, self.opens, self.down = True, True, False
 
     def write(self, learning):
         if self.down:
@@ -48,8 +48,13 @@ class Place:
         def detect(_):
             return Detection(marker="x") if backend.available else None
 
+        def opened(_):
+            if not backend.opens:
+                raise RuntimeError("boom")
+            return backend
+
         shared = (f"{backend.name}/*.md",)
-        return BackendSpec(name=backend.name, detect=detect, open=lambda _: backend, shared=shared)
+        return BackendSpec(name=backend.name, detect=detect, open=opened, shared=shared)
 
     @property
     def library(self):
@@ -80,13 +85,14 @@ def place(plugins_of, tmp_path):
     return Place(plugins_of, tmp_path)
 
 
-@pytest.mark.parametrize("fault", ["down", "not there"])
+@pytest.mark.parametrize("fault", ["down", "closed", "not there"])
 def test_what_its_backend_cannot_take_waits_is_found_and_is_delivered_as_it_has_become(
     place, fault
 ):
     if fault == "not there":
         place.primary = "memory"
-    place.memory.down, place.memory.available = fault == "down", fault == "down"
+    place.memory.down, place.memory.opens = fault == "down", fault != "closed"
+    place.memory.available = fault != "not there"
     receipt = place.store(a_learning())
     assert (receipt.backend, receipt.status) == ("memory", ReceiptStatus.QUEUED)
     assert place.deliver() == []
@@ -95,7 +101,7 @@ def test_what_its_backend_cannot_take_waits_is_found_and_is_delivered_as_it_has_
     assert (found.backend, found.hit.learning) == ("outbox", a_learning())
     assert place.library.get("cl_1").hit.learning == a_learning()
     place.library.set_status("cl_1", LearningStatus.ARCHIVED)
-    place.memory.down, place.memory.available = False, True
+    place.memory.down, place.memory.opens, place.memory.available = False, True, True
     assert (place.deliver(), place.deliver()) == (["memory"], [])
     assert place.everywhere() == (["cl_1"], [], [])
     assert place.memory.get("cl_1").status is LearningStatus.ARCHIVED

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import takewhile
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from attrs import evolve
 
@@ -13,7 +12,7 @@ from grove_core.git import is_ignored_by_git
 from grove_core.memory.outbox import Outbox, WaitingLearnings
 from grove_core.memory.sanitize import clean_line_with_paths
 from grove_core.model.learning import Scope
-from grove_core.model.memory import Capability, Detection, Health, Hit
+from grove_core.model.memory import Capability, Detection, Hit
 from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, MemoryBackend
 from grove_core.plugins.discovery import Plugin
@@ -185,15 +184,14 @@ class AvailableBackends:
 
     @cached_property
     def _primary(self) -> OpenBackend | None:
-        """The primary backend; no other takes its place when it cannot be opened."""
-        for state in self.states:
-            if state.is_primary:
-                for one in self.project_backends:
-                    if one.spec is state.spec:
-                        return one
-                closed = _UnopenedBackend(state.spec.name)
-                return OpenBackend(provided=state.provided, area=Area.PROJECT, backend=closed)
-        return None
+        """The primary backend; the outbox, and no other, takes the place of one that is closed."""
+        state = next((one for one in self.states if one.is_primary), None)
+        if state is None:
+            return None
+        return self._opened(state) or next(iter(self._waiting), None)
+
+    def _opened(self, state: BackendState) -> OpenBackend | None:
+        return next((one for one in self.project_backends if one.spec is state.spec), None)
 
     def awaited(self, scope: Scope) -> str | None:
         """Name the backend that a learning waits for because it is not available here."""
@@ -202,8 +200,12 @@ class AvailableBackends:
         for state in self.states:
             if state.spec.name == self._configured and not state.is_active:
                 return state.spec.name
-        before = takewhile(lambda state: not state.is_primary, self.states)
-        return next((state.spec.name for state in before if state.has_failed), None)
+        for state in self.states:
+            if state.has_failed or (state.is_primary and not self._opened(state)):
+                return state.spec.name
+            if state.is_primary:
+                break
+        return None
 
     def destinations(self, scopes: Iterable[Scope]) -> tuple[str, ...]:
         """Name the backends that learnings of some scopes go to, available or not."""
@@ -269,22 +271,3 @@ def _check(backend: MemoryBackend) -> None:
 
 def _nothing(_: object) -> Any:  # noqa: ANN401 - never called
     return None
-
-
-@frozen(eq=False, repr=False)
-class _UnopenedBackend(Value):
-    """A primary backend that cannot be opened, so that learnings wait and go nowhere else."""
-
-    name: str
-    capabilities: frozenset[Capability] = frozenset()
-
-    def ping(self) -> Health:
-        return Health(ok=False, detail="could not be opened; `grove plugins` names the fault")
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise BackendError(f"the backend {self.name} could not be opened")
-
-    write = search = get = iterate = set_status = _refuse
-
-
-UNOPENED: Final = _UnopenedBackend("")

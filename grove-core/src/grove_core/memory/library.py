@@ -7,7 +7,7 @@ from typing import Any, Final, TypeGuard, TypeVar
 from attrs import evolve
 
 from grove_core.errors import BackendError, LearningNotFoundError, UnsupportedError
-from grove_core.memory.backends import UNOPENED, AvailableBackends, FoundLearning, OpenBackend
+from grove_core.memory.backends import AvailableBackends, FoundLearning, OpenBackend
 from grove_core.memory.sanitize import (
     clean,
     clean_hit,
@@ -40,6 +40,7 @@ LIST_SECONDS: Final = 60.0
 _GRACE_SECONDS: Final = 15.0
 _ACTIVE: Final = LearningStatus.ACTIVE
 _NO_ANSWER: Final = Health(ok=False, detail="did not answer; `grove plugins` names the fault")
+_NOT_OPENED: Final = Health(ok=False, detail="could not be opened; `grove plugins` names the fault")
 _NOT_ASKED: Final = Health(ok=True, detail="not asked here: `grove backends` asks its server")
 
 T = TypeVar("T")
@@ -194,7 +195,7 @@ class MemoryLibrary(AvailableBackends):
 
     def healths(self, *, servers: bool = True) -> dict[str, Health]:
         """Ask the project's backends how they do."""
-        found = {one.spec.name: UNOPENED.ping() for one in self.states if one.is_active}
+        found = {one.spec.name: _NOT_OPENED for one in self.states if one.is_active}
         for one in self.project_backends:
             asks = servers or not one.can(Capability.SYNCHRONISE)
             found[one.spec.name] = self.health(one) if asks else _NOT_ASKED
