@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 D = TypeVar("D")
 
+_Implementations = Mapping[str, tuple[pluggy.HookImpl, ...]]
+
 LOADING: Final = "load"
 _HOOK_PREFIX: Final = "grove_"
 _DEFAULT_LIMITS: Final = TimeLimits()
@@ -359,40 +361,38 @@ class Plugins:
 
     def _load(self, plugin: Plugin) -> None:
         """Load one plugin; whatever it does wrong ends in the report."""
-        started, seconds = time.perf_counter(), self._limits.load
+        started = time.perf_counter()
         try:
-            importing = partial(import_target, plugin.target)
-            plugin.instance, api = call_limited(importing, seconds, self._deadline)
-            self._check_api(plugin, api)
-            # Looking through an object can run its code, too.
-            registering = partial(self._register, plugin)
-            for what, detail in call_limited(registering, seconds, self._deadline):
+            # Looking through an object can run its code, as importing does.
+            importing = partial(self._import, plugin)
+            found = call_limited(importing, self._limits.load, self._deadline)
+            plugin.instance, plugin.implementations, odd = found
+            for what, detail in odd:
                 self._report(plugin, what, detail)
             plugin.state = PluginState.LOADED
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             refused = isinstance(error, _RefusedError | pluggy.PluginValidationError)
             plugin.state = PluginState.REFUSED if refused else PluginState.FAILED
-            plugin.implementations = {}
             plugin.detail = self._report(plugin, LOADING, error)
             if isinstance(error, TimeLimitError | NoTimeLeftError):
                 self._hung.add((plugin, LOADING))
         plugin.milliseconds = round((time.perf_counter() - started) * 1000, 1)
 
-    def _check_api(self, plugin: Plugin, api: Any) -> None:  # noqa: ANN401 - whatever it says
+    def _import(self, plugin: Plugin) -> tuple[object, _Implementations, list[tuple[str, str]]]:
+        """Import a plugin and let pluggy check it; what is odd about it comes back."""
+        instance, api = import_target(plugin.target)
+        odd = []
         if api is not None and type(api) is not int:
-            self._report(plugin, "grove_api", f"is no whole number such as {GROVE_API}")
+            odd = [("grove_api", f"is no whole number such as {GROVE_API}")]
         elif api not in (None, GROVE_API):
             older = plugin.distribution if api < GROVE_API else "grove-core"
             raise _RefusedError(
                 f"was written for plugin API {api}; this grove speaks {GROVE_API}: upgrade {older}"
             )
-
-    def _register(self, plugin: Plugin) -> list[tuple[str, str]]:
-        """Let pluggy check a plugin; what is odd about it comes back."""
-        registry, instance = self._registry, plugin.instance
+        registry = self._registry
         if not any(instance is known for _, known in registry.list_name_plugin()):
             registry.register(instance, plugin.entry_point)
-        odd = [(name, "is not marked with @hookimpl") for name in _unmarked(registry, instance)]
+        odd += [(name, "is not marked with @hookimpl") for name in _unmarked(registry, instance)]
         implementations: dict[str, tuple[pluggy.HookImpl, ...]] = {}
         for caller in registry.get_hookcallers(instance) or ():
             hook = caller.name
@@ -406,8 +406,9 @@ class Plugins:
                     odd.append((hook, f"{wrong} {' or '.join(groups)}"))
             elif not all(one.optionalhook for one in own):
                 odd.append((hook, f"is no hook of plugin API {GROVE_API}"))
-        plugin.implementations = dict(sorted(implementations.items()))
-        return odd if implementations else [*odd, (LOADING, "implements no hook of grove")]
+        if not implementations:
+            odd.append((LOADING, "implements no hook of grove"))
+        return instance, dict(sorted(implementations.items())), odd
 
     @cached_property
     def _registry(self) -> pluggy.PluginManager:
