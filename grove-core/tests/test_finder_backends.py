@@ -196,7 +196,7 @@ def test_rules_judge_what_may_be_found(world, store):
     (found,) = finder.search(Query(tags=("queue",)), Filters())
     assert (found.entry.id, found.score.relevance) == ("cl_q", 1.0)
     assert (found.score.parts, found.score.reasons) == ({}, ("tag queue",))
-    assert (finder.scored_by, finder.floor) == ("rules", 0.15)
+    assert finder.floor == 0.15
     archived = Filters(statuses=frozenset({LearningStatus.ARCHIVED}))
     assert finder.search(Query(tags=("queue",)), archived) == []
 

@@ -56,7 +56,7 @@ class Finder:
         self._now = now
         self._usage = usage
         self._recency_days = recency_days
-        self._engine = engine
+        self._by_rules = engine is RetrievalEngine.RULES
         self._until = until
         self._complete = False
         self.hidden: Container[str] = ()
@@ -72,15 +72,6 @@ class Finder:
     def floor(self) -> float:
         """The relevance below which nothing is worth showing."""
         return RULES_FLOOR if self._by_rules else FLOOR
-
-    @property
-    def scored_by(self) -> str:
-        """The engine that scores."""
-        return self._engine.value
-
-    @property
-    def _by_rules(self) -> bool:
-        return self._engine is RetrievalEngine.RULES
 
     def refresh(self) -> None:
         """Bring the index up to date, as far as the time allows."""
