@@ -41,10 +41,9 @@ if TYPE_CHECKING:
     from grove_core.model.events import StatsEvent
     from grove_core.model.learning import Learning, LearningStats
     from grove_core.model.statistics import Statistics
-    from grove_core.plugin_gates import OpenGate
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
     from grove_core.plugins.discovery import PluginProblem
-    from grove_core.plugins.manager import Contribution, Plugins
+    from grove_core.plugins.manager import Contribution, OpenGate, Plugins
     from grove_core.retrieval.terms import Entry
     from grove_core.stats.cache import Numbers
     from grove_core.stats.decay import DecayRule
@@ -472,15 +471,16 @@ class Project:
         """Return how learnings have fared."""
         return self.numbers.usage(learning_ids)
 
-    def gates(self, most_blocks: int, session_id: str = "") -> "list[OpenGate]":
-        """Open the gates of plugins that are on; all together block so often in a row at most."""
+    def gates(self, session_id: str = "") -> "list[OpenGate]":
+        """Open the gates of plugins that are on."""
         if not self.plugins.gates():
             return []
-        from grove_core.plugin_gates import open_gates
+        from grove_core.gate.stopping import MOST_BLOCKS_IN_A_ROW
 
-        left = most_blocks - self.policy.max_blocks
-        context = self.context(session_id=session_id)
-        return open_gates(self.plugins, context, self.gate_settings(), left)
+        left = MOST_BLOCKS_IN_A_ROW - self.policy.max_blocks
+        return self.plugins.open_gates(
+            self.context(session_id=session_id), self.gate_settings(), left
+        )
 
     def gate_settings(self) -> Mapping[str, Any]:
         """What the own sections of plugins' gates say, by the gates' names; most say nothing."""

@@ -1,4 +1,4 @@
-"""What the client runs, for help and completion; the console script is faster."""
+"""What the client runs, for help; the console script is faster."""
 
 import rich_click as click
 

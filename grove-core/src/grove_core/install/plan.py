@@ -13,9 +13,7 @@ from attrs import Factory, define, evolve, frozen
 
 from grove_core.config.edit import render_default_config
 from grove_core.errors import CodecError, StorageError
-from grove_core.gate.stopping import MOST_BLOCKS_IN_A_ROW
 from grove_core.install import clone
-from grove_core.plugin_gates import literals_of
 from grove_core.plugins.descriptors import EnabledWhen
 from grove_core.plugins.hosts import DEFAULT_HOST, HostContext, HostFile, HostSpec, Registration
 from grove_core.project import Project
@@ -213,14 +211,14 @@ def _project_files(project: Project) -> Iterator[FileChange]:
 
 def context_of(project: Project, program: str, **more: bool) -> HostContext:
     """Describe the project to a client's adapter."""
-    gates, tickets = project.gates(MOST_BLOCKS_IN_A_ROW), project.tickets()
+    gates, tickets = project.gates(), project.tickets()
     used = {one.probe.name for one in tickets.all if _may_be_enabled(one)}
     return HostContext(
         root=project.root,
         environment=project.environment,
         program=program,
         matchers=tuple(one.value for one in tickets.matchers if one.value.system in used),
-        gate_words=tuple(sorted(literals_of(gates))),
+        gate_words=tuple(sorted({word for one in gates for word in one.gate.literals})),
         tools=tuple(name for one in gates for name in one.gate.tools),
         agents=tuple(name for one in gates for name in one.gate.agents),
         protocol=_RULES.read_text(encoding="utf-8"),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import getattr_static, iscoroutinefunction, isroutine
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import pluggy
 from attrs import evolve
@@ -54,7 +54,7 @@ from grove_core.plugins.limits import (
 
 if TYPE_CHECKING:
     # Few plugins have gates.
-    from grove_core.plugins.gates import GateSpec
+    from grove_core.plugins.gates import GateSpec, PluginGate
     from grove_core.plugins.hosts import HostSpec
 
 T = TypeVar("T")
@@ -66,6 +66,7 @@ LOADING: Final = "load"
 _HOOK_PREFIX: Final = "grove_"
 _DEFAULT_LIMITS: Final = TimeLimits()
 _HEALTH_SECONDS: Final = 2.0
+_OPEN_SECONDS: Final = 0.5
 _TICKETS: Final = (TICKET_GROUP, GENERAL_GROUP)
 _BACKENDS: Final = (BACKEND_GROUP, GENERAL_GROUP)
 
@@ -105,6 +106,18 @@ class Contribution(Generic[T]):
             case CommandReader():
                 return ", ".join(self.value.tools)
         return str(self.value.name)  # type: ignore[attr-defined]  # all other descriptors have one
+
+
+class OpenGate(NamedTuple):
+    """A plugin's gate, open for a project."""
+
+    source: "Contribution[GateSpec]"
+    gate: "PluginGate"
+
+    @property
+    def name(self) -> str:
+        """The gate's name."""
+        return self.source.name
 
 
 class Plugins:
@@ -173,6 +186,29 @@ class Plugins:
         from grove_core.plugins.gates import GateSpec
 
         return self._offered(hook, GateSpec, GATES)
+
+    def open_gates(
+        self, context: ProjectContext, settings: Mapping[str, Any], most_blocks: int
+    ) -> "list[OpenGate]":
+        """Open the gates that are on, as long as together they block no more often in a row."""
+        from grove_core.plugins.gates import PluginGate
+
+        found: list[OpenGate] = []
+        left = most_blocks
+        for one in self.gates():
+            own, ask = evolve(context, settings=settings.get(one.name)), one.value.open
+            opened: object = self.call(one, "open", ask, own, seconds=_OPEN_SECONDS, default=None)
+            if opened is None:
+                continue
+            if not isinstance(opened, PluginGate):
+                self.complain(one, f"open of {one.name}", "returned no PluginGate")
+            elif opened.most_blocks > left:
+                why = f"it blocks {opened.most_blocks} times, and the client takes {left} more"
+                self.complain(one, f"gate {one.name}", f"is off: {why} in a row")
+            else:
+                left -= opened.most_blocks
+                found.append(OpenGate(one, opened))
+        return found
 
     def hosts(self) -> "list[Contribution[HostSpec]]":
         """Return the clients by name."""

@@ -230,14 +230,8 @@ def _discarded(close: TicketClose, call: str | None, why: str, now: datetime) ->
 
 def watched_words(project: "Project", tickets: "TicketSystems", host: str) -> frozenset[str]:
     """Collect the words without which no call closes a ticket or concerns a plugin's gate."""
-    words = tickets.literals()
-    if not project.plugins.gates():
-        return words
-    from grove_core.plugin_gates import literals_of
-    from grove_core.services.gates import gates_of
-
-    gates = gates_of(project)
-    words |= literals_of(gates)
+    gates = project.gates()
     # Another client may have its own names for the tools that a gate names.
     is_renamed = host != DEFAULT_HOST and any(one.gate.tools for one in gates)
-    return words | {""} if is_renamed else words
+    words = {word for one in gates for word in one.gate.literals}
+    return tickets.literals() | words | ({""} if is_renamed else set())

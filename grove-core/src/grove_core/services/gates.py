@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attrs import evolve
 
-from grove_core.gate.stopping import CYCLE_FACTOR, MOST_BLOCKS_IN_A_ROW
+from grove_core.gate.stopping import CYCLE_FACTOR
 from grove_core.model.hook import CONTEXT_LIMIT, HookEvent, HookInput
 from grove_core.model.session import EventType, Session
-from grove_core.plugin_gates import OpenGate
 from grove_core.plugins.gates import GateAnswer, GateCall, PluginGate
+from grove_core.plugins.manager import OpenGate
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
 if TYPE_CHECKING:
@@ -40,14 +40,9 @@ class Asked(NamedTuple):
     is_echo: bool = False
 
 
-def gates_of(project: "Project", session_id: str = "") -> list[OpenGate]:
-    """Open the gates that are on."""
-    return project.gates(MOST_BLOCKS_IN_A_ROW, session_id)
-
-
 def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Asked:
     """Tell the gates what happens, in their order, until one holds the agent."""
-    gates = gates_of(project, call.session_id)
+    gates = project.gates(call.session_id)
     session = project.session(call.session_id) or new_session(project, call)
     gates = [one for one in gates if session.gates.get(one.name) or _may_begin(one.gate, call)]
     if not gates:
@@ -221,7 +216,7 @@ def pending_of(project: "Project", session: Session) -> list[str]:
     if not session.gates:
         return []
     lines = []
-    for one in gates_of(project, session.id):
+    for one in project.gates(session.id):
         if state := session.gates.get(one.name):
             say = partial(one.gate.pending, state)
             line = project.plugins.call(one.source, "pending", say, seconds=_SECONDS, default="")
