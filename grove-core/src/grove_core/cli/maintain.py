@@ -132,19 +132,19 @@ def index(invocation: Invocation, *, rebuild: bool) -> Result:
     Hooks and commands do that by themselves. Hooks leave a very large change to this command, which
     then runs in the background. Exit code 1 when not all learnings could be read.
     """
-    indexed = index_now(invocation.project, rebuild=rebuild)
-    if indexed is None:
+    project = invocation.project
+    if not index_now(project, rebuild=rebuild):
         document: dict[str, object] = {"learnings": None, "complete": False, "elsewhere": True}
         return Result(document=document, lines=["Another process is at it."])
-    document = {"learnings": indexed.learnings, "complete": indexed.complete, "elsewhere": False}
-    state = "up to date" if indexed.complete else "incomplete"
+    complete, count, path = project.finder.complete, len(project.finder.index), project.cache.path
+    state = "up to date" if complete else "incomplete"
     state = f"rebuilt and {state}" if rebuild else state
     incomplete = "not all learnings could be read; `grove backends` says what is wrong"
     return Result(
-        document={**document, "path": indexed.path},
-        lines=[f"{counted(indexed.learnings, 'learning')}, {state}: {indexed.path}"],
-        exit_code=0 if indexed.complete else 1,
-        warnings=[] if indexed.complete else [incomplete],
+        document={"learnings": count, "complete": complete, "elsewhere": False, "path": path},
+        lines=[f"{counted(count, 'learning')}, {state}: {path}"],
+        exit_code=0 if complete else 1,
+        warnings=[] if complete else [incomplete],
     )
 
 

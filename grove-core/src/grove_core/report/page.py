@@ -70,7 +70,7 @@ def _readable(project: Project, found: Sequence[FoundLearning]) -> Iterator[Read
             facts = [
                 *(
                     (name, said if isinstance(said, str) else said.text)
-                    for name, said in facts_of(one.found, stats)
+                    for name, said in facts_of(one.found)
                 ),
                 ("Decay", one.assessment.explanation),
             ]

@@ -49,8 +49,9 @@ _MOST_NAMED: Final = 5
 _SHORTEST_PIECE: Final = 3
 _WHOLE_ID: Final = re.compile(r"cl_[0-9]{8}_[a-z2-7]{6}")
 _NEVER: Final = datetime.fromtimestamp(0, UTC)
-_COUNTS: Final = ("surfaced", "referenced", "dismissed", "corrected")
-_SHARES_AND_TIMES: Final = ("hit_rate", "last_surfaced", "last_referenced")
+_USAGE: Final = tuple(
+    "surfaced referenced dismissed corrected hit_rate last_surfaced last_referenced".split()
+)
 
 _Key = Callable[[Aging, LearningStats], float | datetime]
 
@@ -102,14 +103,12 @@ def learning_document(found: FoundLearning, stats: LearningStats | None) -> dict
     """Describe a learning for JSON: all its fields, ``backend``, ``complete`` and ``usage``."""
     learning = found.hit.learning
     names = (one.name for one in fields(Learning) if one.name != "schema_version")
+    stats = stats or LearningStats(learning.id)
     return {
         **{name: getattr(learning, name) for name in names},
         "backend": found.backend,
         "complete": found.hit.complete,
-        "usage": {
-            **{name: getattr(stats, name, 0) for name in _COUNTS},
-            **{name: getattr(stats, name, None) for name in _SHARES_AND_TIMES},
-        },
+        "usage": {name: getattr(stats, name) for name in _USAGE},
     }
 
 
@@ -128,7 +127,7 @@ def learning_lines(
         learning.id, learning.summary, learning.detail
     ):
         head.append((f"  {FOREIGN}", "dim"))
-    if stats is not None and stats.surfaced:
+    if stats is not None and (stats.surfaced or stats.referenced):
         used = f"  shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced}"
         head.append((used, "dim"))
     files = ", ".join(learning.context_files[:3])
@@ -152,11 +151,10 @@ def show_learning(project: Project, learning_id: str) -> Result:
     kinds = [Archived, Restored, Imported, Corrected, Referenced, Rated]
     logged = find_events(project, kinds, [learning_id])
     events = [one.event for one in logged if getattr(one.event, "learning_id", "") == learning_id]
-    following = _find_successor(project, found.hit.learning, events)
-    successor = None if following is None else following.hit.learning
+    successor = _find_successor(project, found.hit.learning, events)
     stats = usage.get(learning_id)
     facts: list[tuple[str, str | Foreign]] = [
-        *facts_of(found, stats),
+        *facts_of(found),
         ("Superseded by", Foreign(f"{successor.id} {successor.summary}" if successor else "")),
         ("Decay", aging.explanation if aging else ""),
     ]
@@ -181,24 +179,17 @@ def show_learning(project: Project, learning_id: str) -> Result:
     )
 
 
-def facts_of(found: FoundLearning, stats: LearningStats | None) -> list[tuple[str, str | Foreign]]:
+def facts_of(found: FoundLearning) -> list[tuple[str, str | Foreign]]:
     """Name the fields that are not shown above, and where the learning comes from."""
     learning = found.hit.learning
     names = [one.name for one in fields(Candidate)]
     named = (name for name in names if name not in ("category", "summary", "detail"))
     origin = (("ticket", learning.ticket_id), ("session", learning.session_id))
-    usage = stats and [
-        f"shown in {counted(stats.surfaced, 'session')}" if stats.surfaced else "",
-        f"used in {counted(stats.referenced, 'session')}" if stats.referenced else "",
-        f"dismissed in {counted(stats.dismissed, 'session')}" if stats.dismissed else "",
-        f"corrected {counted(stats.corrected, 'time')}" if stats.corrected else "",
-    ]
     return [
         *((about(name).title, _words(getattr(learning, name))) for name in named),
         ("Origin", Foreign(", ".join(f"{name} {value}" for name, value in origin if value))),
         ("Created", format_instant(learning.timestamp)),
         ("Backend", found.backend),
-        ("Usage", ", ".join(filter(None, usage or ()))),
     ]
 
 
@@ -210,21 +201,13 @@ def _words(value: Any) -> str | Foreign:  # noqa: ANN401 - of any field
 
 def _find_successor(
     project: Project, learning: Learning, events: Sequence[StatsEvent]
-) -> FoundLearning | None:
-    """Find what took a learning's place: as the log says, else as the other one says itself."""
+) -> Learning | None:
+    """Find what took a learning's place, as it says itself or as the log says."""
     if learning.status is not LearningStatus.SUPERSEDED:
         return None
-    named = [
-        one.superseded_by
-        for one in events
-        if isinstance(one, Corrected) and one.learning_id == learning.id
-    ]
-    for name in reversed(named):
-        successor = project.library.get(name) if name else None
-        if successor is not None:
-            return successor
-    others = project.library.iterate()
-    return next((one for one in others if learning.id in one.hit.learning.supersedes), None)
+    named = {one.superseded_by for one in events if isinstance(one, Corrected)}
+    others = (one.hit.learning for one in project.library.iterate())
+    return next((one for one in others if one.id in named or learning.id in one.supersedes), None)
 
 
 def detail_of(event: StatsEvent) -> str:

@@ -6,7 +6,6 @@ from typing import Final, TypeVar
 
 from attrs import evolve
 
-from grove_core.config.load import load_config
 from grove_core.errors import StorageError
 from grove_core.model.memory import StorageLayout
 from grove_core.plugins.descriptors import Repair
@@ -21,8 +20,6 @@ T = TypeVar("T")
 
 # Every learning may be a file that is written to the disk for good.
 _SECONDS: Final = 900.0
-# Writing a file takes less, also where another machine shares it.
-_LEFTOVER_SECONDS: Final = 10.0
 _FILE_MODE: Final = 0o644
 
 
@@ -30,24 +27,12 @@ def migrate(project: Project, layout: StorageLayout, *, dry_run: bool) -> Result
     """Bring a project into a layout: first the setting, so that nothing new is misplaced."""
     if not project.files.initialised:
         raise StorageError(f"{project.root} has no .grove; grove init makes one")
-    if not dry_run:
-        # What an earlier run that was killed has left half written must not be committed.
-        for folder in (project.files.grove_directory, project.files.learnings_folder):
-            if not folder.is_symlink():
-                files.remove_leftovers(folder, _LEFTOVER_SECONDS)
     path, key = project.files.config_file, "storage.layout"
     changed = (project.layout is not layout or path.exists()) and write_setting(
         path, key, layout.value, project.root, dry_run=dry_run
     )
     context = evolve(project.backend_context, layout=layout)
     moved, faults = _ask_backends(project, "relocate", str, context, dry_run)
-    warnings = [*faults]
-    in_force = load_config(project.paths.home, project.root, project.environment).config
-    if not dry_run and in_force.storage.layout.value not in ("auto", layout.value):
-        warnings.append(
-            f"storage.layout is still {in_force.storage.layout.value} here: something stronger than"
-            " the project's configuration sets it; grove config get storage.layout tells what"
-        )
     verb = "would be" if dry_run else "are"
     done = f'storage.layout = "{layout.value}" {"would be" if dry_run else "is"} set'
     return Result(
@@ -56,7 +41,6 @@ def migrate(project: Project, layout: StorageLayout, *, dry_run: bool) -> Result
             "dry_run": dry_run,
             "setting_changed": changed,
             "learnings": moved,
-            "events": [],  # of an older grove: logs were moved as well
             "error": "; ".join(faults) or None,
         },
         lines=[
@@ -66,7 +50,7 @@ def migrate(project: Project, layout: StorageLayout, *, dry_run: bool) -> Result
         ],
         ids=[one.partition(":")[0] for one in moved],
         exit_code=1 if faults else 0,
-        warnings=warnings,
+        warnings=faults,
     )
 
 

@@ -37,17 +37,8 @@ def check_routing(project: Project, scope: Scope) -> Rejection | None:
             return Rejection(reason=reason, field="scope")
     if scope is Scope.EPHEMERAL or project.library.target_for(scope) is not None:
         return None
-    from grove_core.plugins.discovery import BACKEND_GROUP
-    from grove_core.services.packages import install_command_for
-
-    install = install_command_for(BACKEND_GROUP)
-    reason = (
-        f"no memory backend is installed that works here; {install} (`grove backends` lists what"
-        " there is)"
-        if shared
-        else f"no installed backend keeps personal learnings; {install}, or submit it with another"
-        " scope"
-    )
+    kept = "the project's learnings" if shared else "personal learnings"
+    reason = f"no installed backend keeps {kept}; `grove backends` says which there are"
     return Rejection(reason=reason, field="scope")
 
 

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from grove_core.storage import files
 
@@ -67,31 +67,19 @@ def synchronise(project: "Project", *, asked: bool) -> "Sequence[tuple[str, Sync
     return results
 
 
-class Indexed(NamedTuple):
-    """What was done."""
-
-    learnings: int
-    complete: bool
-    path: str
-
-
-def index_now(project: "Project", *, rebuild: bool) -> Indexed | None:
+def index_now(project: "Project", *, rebuild: bool) -> bool:
     """Bring the index up to date, unless another process is doing that."""
     from grove_core.finder import LOCK_NAME, is_locked
 
-    finder = project.finder
-    if project.paths.home.is_dir():
-        lock = project.project_cache / LOCK_NAME
-        files.make_directory(project.project_cache)
-        if is_locked(lock):
-            return None
-        with files.locked(lock):
-            if rebuild:
-                project.cache.remove()
-            finder.refresh()
-    else:
-        finder.refresh()
-    return Indexed(learnings=len(finder.index), complete=finder.complete, path=project.cache.path)
+    lock = project.project_cache / LOCK_NAME
+    if is_locked(lock):
+        return False
+    files.make_directory(project.project_cache)
+    with files.locked(lock):
+        if rebuild:
+            project.cache.remove()
+        project.finder.refresh()
+    return True
 
 
 def index_in_background(project: "Project") -> None:
