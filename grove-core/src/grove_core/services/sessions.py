@@ -96,10 +96,8 @@ def update_session(
         return after
 
     session = project.sessions.update(known.id, apply)
-    while project.sessions.quarantined:
-        found = project.sessions.quarantined.pop()
-        why = f"session state could not be read and was set aside as {found.path}: {found.reason}"
-        project.diagnostics.log("error", why, session=found.session_id)
+    while project.sessions.faults:
+        project.diagnostics.log("error", project.sessions.faults.pop(), session=known.id)
     if dropped:
         return dropped[0], decisions
     _log_decisions(project, session.id, decisions)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from attrs import evolve
 
@@ -36,14 +35,6 @@ Parsed = dict[str, tuple[bytes, Session]]
 """The content of a session's file and what it says; the store compares before it trusts it."""
 
 
-class Quarantined(NamedTuple):
-    """Session state that could not be read and was put out of the way."""
-
-    session_id: str
-    path: Path
-    reason: str
-
-
 class SessionStore:
     """Sessions as files ``<id>.json`` in one directory."""
 
@@ -51,7 +42,7 @@ class SessionStore:
         """Name the directory, which the first write makes, and where parsed state is kept."""
         self._directory = directory
         self._parsed = {} if parsed is None else parsed
-        self.quarantined: list[Quarantined] = []
+        self.faults: list[str] = []  # what could not be read and was put out of the way
         self.latest = b""  # what the latest update has left in its file
         self.taking_in = ""  # what from the inbox each update is for; noted in the same write
 
@@ -76,13 +67,13 @@ class SessionStore:
         with files.locked(path, mode=0o600):
             content = files.read_bytes(path)
             try:
-                before, aside = self._decode(session_id, content) if content else (None, None)
+                before, aside = self._decode(session_id, content) if content else (None, "")
                 after = change(before)
                 if self.taking_in not in ("", *after.received):
                     received = (*after.received, self.taking_in)[-_RECEIVED_KEPT:]
                     after = evolve(after, received=received)
-                if aside is not None:
-                    after = evolve(after, recovered_from=str(aside.path))
+                if aside:
+                    after = evolve(after, recovered_from=aside)
                 if before is None or after is not before:
                     content, after = without_secrets(session_to_json(after), after, content or b"")
                     files.replace(path, content)
@@ -107,13 +98,13 @@ class SessionStore:
         self._parsed[session_id] = content, session
         return session
 
-    def _decode(self, session_id: str, content: bytes) -> tuple[Session | None, Quarantined | None]:
+    def _decode(self, session_id: str, content: bytes) -> tuple[Session | None, str]:
         try:
-            return self._parse(session_id, content), None
+            return self._parse(session_id, content), ""
         except CodecError as error:
-            path = Path(files.set_aside(self.path(session_id), content))
-            aside = Quarantined(session_id, path, str(error))
-            self.quarantined.append(aside)
+            aside = files.set_aside(self.path(session_id), content)
+            fault = f"session state could not be read and was set aside as {aside}: {error}"
+            self.faults.append(fault)
             return None, aside
 
     def list(self, limit: int | None = None) -> Sequence[Session]:
