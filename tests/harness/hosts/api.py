@@ -17,8 +17,8 @@ from attrs import frozen
 ASIDE = json.dumps({"complexity_reasoning": "none", "complexity_score": 1, "next_speaker": "user"})
 OVER = "Script over."
 LABELS = {
-    "type", "role", "id", "call_id", "tool_call_id", "status", "phase", "name", "cache_control",
-    "encrypted_content", "thoughtSignature", "metadata",
+    "type", "role", "id", "call_id", "tool_call_id", "tool_use_id", "status", "phase", "name",
+    "cache_control", "encrypted_content", "thoughtSignature", "metadata",
 }  # fmt: skip
 OWN_TYPES = {"reasoning", "function_call", "custom_tool_call"}
 
@@ -209,7 +209,7 @@ def anthropic_events(text, calls):
         whole = {"type": "input_json_delta", "partial_json": json.dumps(call.input)}
         blocks.append((use, whole))
     usage = {"input_tokens": 100, "output_tokens": 10}
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "fake"}
+    message = {"id": f"msg_{uuid4().hex}", "type": "message", "role": "assistant", "model": "fake"}
     yield {"type": "message_start", "message": {**message, "content": [], "usage": usage}}
     for index, (block, delta) in enumerate(blocks):
         yield {"type": "content_block_start", "index": index, "content_block": block}

@@ -61,24 +61,17 @@ class Project:
     runs: int = 0
     plugin: Path = PLUGIN
 
-    def play(self, turns, **options):
+    def play(self, turns, *, script=None, **options):
         """Runs the client once, with the plugin, in a new session."""
         self.runs += 1
+        return harness.execute(self.run({"turns": turns, **(script or {})}, **options))
+
+    def run(self, script, *, environment=None, **options):
+        own = {"cwd": self.root, "home": self.home, "path": self.path, "plugin_dir": self.plugin}
         # A machine that is busy with other tests must not make hooks late.
-        patient = {"GROVE_HOOKS_DEADLINE_MS": "9000"}
-        return harness.play(
-            turns,
-            self.root,
-            **{
-                "plugin_dir": self.plugin,
-                "home": self.home,
-                "path": self.path,
-                "out": self.out / f"run-{self.runs}",
-                "timeout": 90,
-                **options,
-                "environment": {**patient, **options.get("environment", {})},
-            },
-        )
+        variables = {"GROVE_HOOKS_DEADLINE_MS": "9000", **(environment or {})}
+        own |= {"out": self.out / f"run-{self.runs}", "environment": variables}
+        return harness.Run(script=script, **{**own, **options})
 
     def wait_for_stop(self):
         """The shell command that waits for the first stop of the next run, which must be recorded."""

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from hosts import Call
 from scenario import (
     CLOSE,
     FINISHED,
@@ -85,7 +86,7 @@ def test_a_close_that_bd_refuses_does_not_hold_the_agent(shop, command):
 
 def test_a_subagents_close_holds_the_main_agent_only(shop):
     note = bash("grove observe 'rows() is called twice by the export'")
-    subagent = {"agents": {"SUBJOB": [CLOSE, note, {"text": "Closed."}]}}
+    subagent = {"agents": {"SUBJOB": [CLOSE, note, "Closed."]}}
     turns = [agent("SUBJOB: close bd-1"), STATUS, FINISHED, REFLECT, FINISHED]
     transcript = shop.play(turns, script=subagent)
     assert_ended_well(transcript)
@@ -116,7 +117,7 @@ def test_background_work_defers_the_gate_until_it_has_ended(shop, kind):
     script = {}
     work = background(shop.wait_for_stop())
     if kind == "subagent":
-        script = {"agents": {"SUBJOB": [bash(shop.wait_for_stop()), {"text": "Looked."}]}}
+        script = {"agents": {"SUBJOB": [bash(shop.wait_for_stop()), "Looked."]}}
         work = agent("SUBJOB: look around", run_in_background=True)
     turns = [CLOSE, work, FINISHED, STATUS, FINISHED, REFLECT, FINISHED]
     transcript = shop.play(turns, script=script, record=True)
@@ -194,11 +195,11 @@ def test_the_brief_quotes_what_the_client_s_transcript_holds(project):
 
 
 def create(subject):
-    return {"tool": "TaskCreate", "input": {"subject": subject, "description": f"{subject} now"}}
+    return Call("TaskCreate", {"subject": subject, "description": f"{subject} now"})
 
 
 def complete(task_id):
-    return {"tool": "TaskUpdate", "input": {"taskId": task_id, "status": "completed"}}
+    return Call("TaskUpdate", {"taskId": task_id, "status": "completed"})
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def review(name="REVIEW"):
 
 
 def reviewer(*turns):
-    return {"agents": {"REVIEW": [*turns, {"text": "Decided."}]}}
+    return {"agents": {"REVIEW": [*turns, "Decided."]}}
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def play(project, turns, **options):
     others = [one for one in transcript["hooks"] if DENIAL not in (one["stdout"] or "")]
     assert_ended_well({**transcript, "hooks": others})
     refused = [one["tool_input"]["command"] for one in transcript["permission_denials"]]
-    assert REFUSED["input"]["command"] in refused
+    assert REFUSED.input["command"] in refused
     assert not (project.root / "made-by-the-agent").exists()
     return transcript
 
@@ -63,7 +63,7 @@ def test_a_prompt_asks_for_a_review(shop):
 
 def test_what_a_reviewer_finds_reaches_the_agent_and_is_looked_at_again(shop):
     # A subagent's script goes on where an earlier one of its name has ended.
-    script = reviewer(FINDS, {"text": "Found something."}, APPROVES)
+    script = reviewer(FINDS, "Found something.", APPROVES)
     turns = [FINISHED, review(), FINISHED, review(), FINISHED]
     transcript = play(shop, turns, script=script, prompt="#review make rows() fast")
     assert stops(transcript) == [2, 2, 0]

@@ -1,12 +1,12 @@
 """The session's server in the real client: who answers, what the agent reads, and who dies when."""
 
-import json
 import shlex
 import sys
 import threading
 from pathlib import Path
 
 import pytest
+from hosts import Call
 from scenario import (
     CANDIDATE,
     CLOSE,
@@ -55,7 +55,7 @@ server.run()
 
 
 def tool(name, **fields):
-    return {"tool": TOOL.format(name), "input": fields}
+    return Call(TOOL.format(name), fields)
 
 
 REFLECT = tool("reflect", candidates=[CANDIDATE])
@@ -92,7 +92,10 @@ def test_the_agent_reflects_with_the_tool_that_the_block_names(shop):
     assert [hook["stdout"][:20] for hook in answers if hook["stdout"] not in ("", "{}")] == [
         '{"decision": "block"'
     ]
-    assert "hook" not in json.dumps(transcript["requests"][0].get("tools", []))
+    # The client names the tools of servers, which the model may look for.
+    offered = str(transcript["requests"][0]["new"])
+    assert TOOL.format("reflect") in offered
+    assert TOOL.format("hook") not in offered
 
 
 def test_a_cleared_session_keeps_the_server_and_gets_its_own_reflection(shop):

@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from hosts import Call
 from scenario import (
     CLOSE,
     FINISHED,
@@ -87,7 +88,7 @@ def connected(project):
 
 
 def test_the_gate_holds_by_the_settings_alone(connected):
-    transcript = connected.play([CLOSE, FINISHED, REFLECT, FINISHED], plugin_dir=())
+    transcript = connected.play([CLOSE, FINISHED, REFLECT, FINISHED], plugin_dir=None)
     assert transcript["exit_code"] == 0
     assert len(held(transcript)) == 1
     assert stops(transcript) == [2, 0]
@@ -109,7 +110,7 @@ def test_no_close_is_hidden_and_an_unrelated_call_starts_nothing(connected):
 
     commands = [*CLOSING, *UNRELATED]
     turns = [*(bash(command) for command in commands), FINISHED]
-    transcript = connected.play(turns, plugin_dir=(), timeout=300)
+    transcript = connected.play(turns, plugin_dir=None, timeout=300)
     assert transcript["exit_code"] == 0
     lines = (connected.home / "calls.jsonl").read_text().splitlines()
     seen = {}
@@ -125,7 +126,7 @@ def test_no_close_is_hidden_and_an_unrelated_call_starts_nothing(connected):
 def test_a_close_that_two_conditions_let_in_leaves_one_intent_and_one_cycle(connected):
     """Each condition starts the hook again, side by side."""
     closing = bash('bash -c "bd close bd-1 --reason done"')
-    transcript = connected.play([closing, FINISHED, REFLECT, FINISHED], plugin_dir=())
+    transcript = connected.play([closing, FINISHED, REFLECT, FINISHED], plugin_dir=None)
     assert transcript["exit_code"] == 0
     events = [hook["hook_event"] for hook in transcript["hooks"]]
     before_the_stop = events[: events.index("Stop")]
@@ -141,7 +142,7 @@ def test_a_close_that_two_conditions_let_in_leaves_one_intent_and_one_cycle(conn
 
 def test_after_uninstall_no_hook_runs(connected):
     connected.command("grove", "init", "--uninstall", "--quiet")
-    transcript = connected.play([CLOSE, FINISHED], plugin_dir=())
+    transcript = connected.play([CLOSE, FINISHED], plugin_dir=None)
     assert transcript["exit_code"] == 0
     assert transcript["hooks"] == []
     assert not (connected.root / ".claude").exists()
@@ -207,12 +208,12 @@ def noted(shop):
 
 
 def read(project, path=FILE):
-    return {"tool": "Read", "input": {"file_path": str(project.root / path)}}
+    return Call("Read", {"file_path": str(project.root / path)})
 
 
 def edit(project):
     change = {"old_string": "pass", "new_string": "rows = None"}
-    return {"tool": "Edit", "input": {"file_path": str(project.root / FILE), **change}}
+    return Call("Edit", {"file_path": str(project.root / FILE), **change})
 
 
 def lines_in(transcript):
@@ -240,7 +241,7 @@ def test_the_line_stands_beside_the_result_of_the_first_tool_that_touches_the_fi
 
 
 def test_a_subagent_is_told(noted):
-    subagent = {"agents": {"SUBJOB": [read(noted), {"text": "Looked."}]}}
+    subagent = {"agents": {"SUBJOB": [read(noted), "Looked."]}}
     turns = [agent("SUBJOB: look at it"), read(noted), FINISHED]
     transcript = noted.play(turns, script=subagent, environment=QUIET)
     assert_ended_well(transcript)

@@ -9,73 +9,35 @@ import subprocess
 from datetime import datetime
 from pathlib import Path
 
-import fake_api
 import pytest
 import run as harness
-from attrs import define
+from fake_api import Scripts
+from hosts import Call
+from hosts.api import text_of
 from scenario import CANDIDATE, CLOSE, FINISHED, reflection, stops
-from transcript import read_json_lines
 
 from grove_backend_totalrecall.command import log_by_claude
 
 NOTE = "**Pitfall** (grove:cl_20300102_aaaaaa): OrderReport.rows() runs one query per order"
-FORMS = {"standalone": "/recall-log", "plugin": "/recall:recall-log"}
 PROMPT = "Add one line to today's file below memory/daily, and nothing else:\n\n$ARGUMENTS\n"
 DAY = "# {day}\n\n## Decisions\n\n## Corrections\n\n## Commitments\n\n## Open Loops\n\n## Notes\n"
 ARGUMENTS = re.compile("<command-args>(.*?)</command-args>", re.DOTALL)
 
 
-class Obedient(fake_api.Script):
+class Obedient(Scripts):
     """Plays its turns, but where the command was called it logs what it was handed.
 
-    The script's key ``log`` is the file's path. When there is a ``note``, it writes that instead,
-    and when there is a ``call``, it makes that one first.
+    The script's key ``log`` is the file's path.
     """
 
     def reply(self, body):
-        handed = ARGUMENTS.search(fake_api.text_of(body["messages"][0]["content"]))
+        handed = ARGUMENTS.search(text_of(body["messages"][0]["content"]))
         if handed is None or not body.get("tools"):
             return super().reply(body)
-        write = {"tool": "Write", "input": self.what_to_write(handed.group(1))}
-        turns = [*self.spec.get("call", ()), write, {"text": "Logged."}]
-        turn = sum(message["role"] == "assistant" for message in body["messages"])
-        return "recall-log", turn, turns[turn]
-
-    def what_to_write(self, note):
         path = Path(self.spec["log"])
-        text = DAY.format(day=path.stem)
-        return {"file_path": str(path), "content": f"{text}[14:32] {self.spec.get('note', note)}\n"}
-
-
-@define
-class Client:
-    """A project with Total Recall, and all that the client needs to be run in it by grove."""
-
-    root: Path
-    environment: dict
-    requests: Path
-    script: dict
-
-    @property
-    def log(self):
-        return Path(self.script["log"])
-
-    def logs(self, command, note=NOTE, **variables):
-        environment = {**self.environment, **variables}
-        return log_by_claude(
-            note, command=command, root=self.root, environment=environment, seconds=60
-        )
-
-    def bodies(self):
-        """What the model was asked."""
-        lines = read_json_lines(self.requests)
-        return [line["body"] for line in lines if "conversation" in line]
-
-    def asked(self):
-        """What the model was told first, and which tools it was offered."""
-        (body, *_) = self.bodies()
-        names = {tool["name"] for tool in body["tools"]}
-        return fake_api.text_of(body["messages"][0]["content"]), names
+        line = f"{DAY.format(day=path.stem)}[14:32] {handed.group(1)}\n"
+        turns = [Call("Write", {"file_path": str(path), "content": line}), "Logged."]
+        return "recall-log", turns[sum(one["role"] == "assistant" for one in body["messages"])]
 
 
 def today(root):
@@ -93,7 +55,7 @@ def make_memory(root):
     write(root / "memory" / "SCHEMA.md", "# Memory\n\nKept by Total Recall.\n")
 
 
-def install_standalone(project):
+def install_standalone(project, _):
     make_memory(project.root)
     write(project.root / ".claude/commands/recall-log.md", PROMPT)
     write(project.root / ".claude/rules/total-recall.md", "# Total Recall\n\nKeep what lasts.\n")
@@ -114,22 +76,14 @@ def install_plugin(project, claude):
         subprocess.run(
             [claude, "plugin", *words],
             cwd=project.root,
-            env=environment_of(project, port=9),
+            env=environment_of(project, "http://127.0.0.1:9"),
             capture_output=True,
             check=True,
         )
 
 
-def install(form, project, claude):
-    if form == "standalone":
-        install_standalone(project)
-    else:
-        install_plugin(project, claude)
-
-
-def environment_of(project, port):
-    options = harness.Run(script={}, cwd=project.root, out=project.out, path=project.path)
-    return harness.clean_environment(options, project.home, port)
+def environment_of(project, url):
+    return harness.clean_environment(project.run({}), url)
 
 
 @pytest.fixture
@@ -143,20 +97,6 @@ def connected(project, claude):
     return project
 
 
-@pytest.fixture
-def client(connected, monkeypatch):
-    """The same with a scripted API that the client finds by its environment."""
-    monkeypatch.setattr(fake_api, "Script", Obedient)
-    connected.out.mkdir()
-    script = {"log": str(today(connected.root)), "turns": [{"text": "I have logged it."}]}
-    requests = connected.out / "requests.jsonl"
-    server = fake_api.serve(script, requests)
-    environment = environment_of(connected, server.server_address[1])
-    yield Client(connected.root, environment, requests, script)
-    server.shutdown()
-    server.server_close()
-
-
 def sessions(project):
     """The sessions that grove has noticed."""
     return {path.stem for path in (project.home / ".grove" / "sessions").glob("*.json")}
@@ -165,11 +105,15 @@ def sessions(project):
 @pytest.mark.parametrize(
     "path", ["reports/orders.py", "memory/registers/decisions.md", "CLAUDE.local.md", "../x.md"]
 )
-def test_nothing_but_the_logs_may_be_written(connected, client, path):
-    install_standalone(connected)
+def test_nothing_but_the_logs_may_be_written(connected, claude, path):
+    install_standalone(connected, claude)
     connected.commit()
-    client.script["log"] = str((connected.root / path).resolve())
-    outcome = client.logs("/recall-log")
+    model = Obedient({"log": str((connected.root / path).resolve())})
+    environment = environment_of(connected, model.url)
+    outcome = log_by_claude(
+        NOTE, command="/recall-log", root=connected.root, environment=environment, seconds=60
+    )
+    model.close()
     assert not outcome.logged
     assert outcome.why.startswith("the client did not permit Write ")
     assert connected.changed() == set()
@@ -191,15 +135,17 @@ def stored(project):
     return found
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_reflection_is_logged_by_the_command(connected, claude, monkeypatch, form):
+@pytest.mark.parametrize("install", [install_standalone, install_plugin])
+def test_a_reflection_is_logged_by_the_command(connected, claude, install):
     """The client runs grove, which runs the client."""
-    monkeypatch.setattr(fake_api, "Script", Obedient)
-    install(form, connected, claude)
+    install(connected, claude)
     configured(connected)
     log = today(connected.root)
     transcript = connected.play(
-        [CLOSE, FINISHED, REFLECT, FINISHED], plugin_dir=(), script={"log": str(log)}
+        [CLOSE, FINISHED, REFLECT, FINISHED],
+        plugin_dir=None,
+        script={"log": str(log)},
+        model=Obedient,
     )
     assert transcript["final_text"] == "Finished."
     assert stops(transcript) == [2, 0]

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hosts import Call
+from scenario import FINISHED, bash
 
 from grove_core.services.messages import reflect_command
 
@@ -92,12 +94,12 @@ def test_the_client_finds_the_plugin_in_order(claude, bare_project):
 def test_every_hook_reaches_grove_with_its_event(recording):
     transcript = recording.play(
         [
-            {"tool": "Bash", "input": {"command": "echo hello", "description": "Say hello"}},
-            {"tool": "Bash", "input": {"command": "false", "description": "Fail"}},
-            {"tool": "Read", "input": {"file_path": str(recording.root / "reports/orders.py")}},
-            {"tool": "TaskCreate", "input": {"subject": "Fix it", "description": "All of it"}},
-            {"tool": "TaskUpdate", "input": {"taskId": "1", "status": "completed"}},
-            {"text": "Finished."},
+            bash("echo hello"),
+            bash("false"),
+            Call("Read", {"file_path": str(recording.root / "reports/orders.py")}),
+            Call("TaskCreate", {"subject": "Fix it", "description": "All of it"}),
+            Call("TaskUpdate", {"taskId": "1", "status": "completed"}),
+            FINISHED,
         ]
     )
     assert transcript["exit_code"] == 0
@@ -123,7 +125,7 @@ def test_every_hook_reaches_grove_with_its_event(recording):
 
 
 def test_the_client_offers_the_skills(recording):
-    transcript = recording.play([{"text": "Finished."}])
+    transcript = recording.play([FINISHED])
     names = ("reflect", "search", "skip", "status", "review", "ref", "observe", "add")
     assert {f"grove:{name}" for name in names} <= set(transcript["skills"])
 
@@ -141,13 +143,10 @@ def reflections():
 @pytest.mark.parametrize("with_skill", [True, False])
 def test_a_skill_permits_the_commands_that_it_shows(recording, with_skill):
     """Only `Skill` is allowed from outside: that `grove reflect` may run is the skill's doing."""
-    skill = {"tool": "Skill", "input": {"skill": "grove:reflect"}}
-    commands = [
-        {"tool": "Bash", "input": {"command": command, "description": "Reflect"}}
-        for command in reflections()
-    ]
+    skill = Call("Skill", {"skill": "grove:reflect"})
+    commands = [*map(bash, reflections())]
     transcript = recording.play(
-        [*([skill] if with_skill else []), *commands, {"text": "Finished."}],
+        [*([skill] if with_skill else []), *commands, FINISHED],
         path=f"{recording.home / 'programs of mine'}:{recording.path}",
         args=["--allowedTools", "Skill"],
     )
@@ -161,13 +160,7 @@ def test_a_skill_permits_the_commands_that_it_shows(recording, with_skill):
 
 def test_without_grove_the_user_is_told_once_and_work_goes_on(bare_project):
     system = "/usr/bin:/bin"
-    transcript = bare_project.play(
-        [
-            {"tool": "Bash", "input": {"command": "echo hello", "description": "Say hello"}},
-            {"text": "Finished."},
-        ],
-        path=system,
-    )
+    transcript = bare_project.play([bash("echo hello"), FINISHED], path=system)
     assert transcript["exit_code"] == 0
     assert transcript["final_text"] == "Finished."
     said = [

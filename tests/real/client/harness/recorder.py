@@ -1,7 +1,6 @@
-"""Hook command that records its stdin and the client's variables: recorder.py OUT_FOLDER EVENT"""
+"""Hook command that records its stdin: recorder.py OUT_FOLDER EVENT"""
 
 import json
-import os
 import sys
 import time
 from itertools import count
@@ -20,7 +19,7 @@ def free_record(folder, name):
             path.open("x").close()
         except FileExistsError:
             continue
-        return number, path
+        return path
     raise AssertionError
 
 
@@ -32,9 +31,8 @@ def main():
         payload = json.loads(raw)
     except ValueError:
         payload = {"_unparsed": raw}
-    number, path = free_record(Path(out), event)
-    variables = {name: os.environ[name] for name in ("CLAUDE_PID",) if name in os.environ}
-    record = {"event": event, "n": number, "started": started, "env": variables, "stdin": payload}
+    path = free_record(Path(out), event)
+    record = {"event": event, "started": started, "stdin": payload}
     path.write_text(json.dumps(record, indent=1))
     sys.stderr.write(SILENT)
 

@@ -1,26 +1,24 @@
-"""Runs the real Claude Code client once, headless, against a scripted API on loopback."""
+"""Runs the real Claude Code client once, headless, with a model on loopback that plays a script."""
 
+import contextlib
 import importlib.util
 import json
 import os
 import shlex
 import shutil
+import subprocess
 import sys
-import tempfile
+import threading
 import time
 import uuid
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from hosts import end_marked
+from attrs import define, field
+from fake_api import Scripts
+from hosts import MARK, common, end_marked, wait
+from transcript import read_transcript
 
 HERE = Path(__file__).resolve().parent
-if str(HERE) not in sys.path:
-    sys.path.insert(0, str(HERE))
-import fake_api  # noqa: E402 - beside this file, whichever way this file was started
-from client import wait_for_client  # noqa: E402 - likewise
-from transcript import read_transcript  # noqa: E402 - likewise
-
 REPOSITORY = HERE.parents[3]
 BUNDLED = "claude_agent_sdk/_bundled/claude"
 MODEL = "claude-sonnet-5"
@@ -36,21 +34,22 @@ DEFAULT_TOOLS = (
 )
 
 
-@dataclass(kw_only=True)
+@define(kw_only=True)
 class Run:
     """One bounded run of the client."""
 
     script: dict
     cwd: Path
-    out: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="claude-run-")))
+    out: Path
+    home: Path
+    path: str
     prompt: str | list = "Do the task."  # a list: one after the other, in one process
-    plugin_dirs: list = field(default_factory=list)
+    plugin_dir: Path | None = None
     record: bool = False
-    home: Path | None = None
-    path: str = field(default_factory=lambda: os.environ["PATH"])
     timeout: float = 90
-    environment: dict = field(default_factory=dict)
-    arguments: list = field(default_factory=list)
+    environment: dict = field(factory=dict)
+    args: list = field(factory=list)
+    model: type = Scripts
 
 
 def find_claude():
@@ -81,20 +80,14 @@ def write_settings(run):
     return path
 
 
-def clean_environment(run, home, port):
+def clean_environment(run, url):
     """The client's environment: of the caller's own, PATH alone."""
     return {
+        **common(run.home),
         "PATH": run.path,
-        "HOME": str(home),
-        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
-        "LANG": "C.UTF-8",
-        "TERM": "dumb",
-        "SHELL": "/bin/bash",
-        "USER": "dev",
-        "TMPDIR": tempfile.gettempdir(),
-        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
+        "CLAUDE_CONFIG_DIR": str(run.home / ".claude"),
+        "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "dummy",
-        "NO_PROXY": "127.0.0.1,localhost",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_TELEMETRY": "1",
         "DISABLE_AUTOUPDATER": "1",
@@ -109,64 +102,75 @@ def command_line(run, claude, settings_path):
     command += ["--input-format", "stream-json"] if isinstance(run.prompt, list) else [run.prompt]
     command += ["--include-hook-events", "--settings", settings_path, "--model", MODEL]
     command += ["--debug-file", run.out / "debug.log"]
-    for folder in run.plugin_dirs:
-        command += ["--plugin-dir", Path(folder).resolve()]
-    command += run.arguments
-    if not any(str(each).lower().startswith("--allowed") for each in run.arguments):
+    command += ["--plugin-dir", run.plugin_dir] if run.plugin_dir else []
+    command += run.args
+    if not any(str(each).lower().startswith("--allowed") for each in run.args):
         command += ["--allowedTools", DEFAULT_TOOLS]
     return [str(each) for each in command]
 
 
 def execute(run):
     """Runs the client once and returns the transcript."""
-    run.out = Path(run.out).resolve()
-    home = Path(run.home or run.out / "home").resolve()
-    for folder in (run.out, home):
-        folder.mkdir(parents=True, exist_ok=True)
+    run.out.mkdir(parents=True)
     command = command_line(run, find_claude(), write_settings(run))
     mark = uuid.uuid4().hex
-    server = fake_api.serve(run.script, run.out / "requests.jsonl")
-    started = time.time()
+    model = run.model(run.script)
     try:
-        environment = clean_environment(run, home, server.server_address[1])
-        environment["CLAUDE_HARNESS_RUN"] = mark
-        exit_code, timed_out = wait_for_client(run, command, environment)
+        environment = {**clean_environment(run, model.url), MARK: mark}
+        exit_code, ended_by = run_to_the_end(run, command, environment, model)
     finally:
-        server.shutdown()
-        server.server_close()
-        seconds = round(time.time() - started, 2)
-        left = list(end_marked(f"CLAUDE_HARNESS_RUN={mark}"))
+        model.close()
+        left = end_marked(f"{MARK}={mark}")
     return {
-        "command": command,
         "exit_code": exit_code,
-        "timed_out": timed_out,
-        "seconds": seconds,
+        "ended_by": ended_by,
         "left_running": left,
-        **read_transcript(run.out),
+        **read_transcript(run.out, model.requests),
     }
 
 
-def play(turns, cwd, *, script=None, plugin_dir=(), args=(), **options):
-    """Runs the client once from Python.
+def run_to_the_end(run, command, environment, model):
+    """The client's exit code, and what it was ended for."""
+    in_turn = isinstance(run.prompt, list)
+    with (
+        (run.out / "stream.jsonl").open("w") as stream,
+        (run.out / "stderr.txt").open("w") as stderr,
+        subprocess.Popen(
+            command,
+            cwd=run.cwd,
+            env=environment,
+            stdin=subprocess.PIPE if in_turn else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if in_turn else stream,
+            stderr=stderr,
+            text=True,
+            start_new_session=True,
+        ) as process,
+    ):
+        talk = threading.Thread(target=converse, args=(process, run.prompt, stream), daemon=True)
+        if in_turn:
+            talk.start()
+        ended_by = wait(process, model, time.monotonic() + run.timeout)
+        if in_turn:
+            talk.join(5)
+    return process.returncode, ended_by
 
-    Args:
-        turns: The assistant's turns of the main conversation (README.md).
-        cwd: The working repository.
-        script: The script's other key: agents.
-        plugin_dir: One folder of a plugin, or several.
-        args: Further arguments of the client.
-        options: The other fields of ``Run``.
 
-    Returns:
-        The transcript.
-    """
-    one = isinstance(plugin_dir, (str, os.PathLike))
-    return execute(
-        Run(
-            script={**(script or {}), "turns": turns},
-            cwd=Path(cwd),
-            plugin_dirs=[plugin_dir] if one else list(plugin_dir),
-            arguments=list(args),
-            **options,
-        )
-    )
+def converse(process, prompts, stream):
+    """Gives the client one prompt after the other, the next when the last has its result."""
+    waiting = list(prompts)
+    say(process.stdin, waiting)
+    for line in process.stdout:
+        stream.write(line)
+        if line.startswith("{") and json.loads(line).get("type") == "result":
+            say(process.stdin, waiting)
+
+
+def say(stdin, waiting):
+    """The next prompt, or the end of all prompts."""
+    with contextlib.suppress(OSError, ValueError):  # the client may end before its last prompt
+        if waiting:
+            message = {"role": "user", "content": waiting.pop(0)}
+            stdin.write(json.dumps({"type": "user", "message": message}) + "\n")
+            stdin.flush()
+        else:
+            stdin.close()

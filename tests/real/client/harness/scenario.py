@@ -2,19 +2,21 @@
 
 import json
 
+from hosts import Call, Failure
+
 MAY_SPEAK = {"SessionStart", "UserPromptSubmit", "PostToolUse"}
 HELD = "one step left"
 
 
 def bash(command, **options):
     """A shell command of the agent."""
-    return {"tool": "Bash", "input": {"command": command, "description": "Run it", **options}}
+    return Call("Bash", {"command": command, "description": "Run it", **options})
 
 
 def agent(prompt, **options):
     """A call of a subagent, in the foreground unless told."""
     words = {"description": "Help", "prompt": prompt, "subagent_type": "general-purpose"}
-    return {"tool": "Agent", "input": {**words, "run_in_background": False, **options}}
+    return Call("Agent", {**words, "run_in_background": False, **options})
 
 
 def submission(value, *options):
@@ -59,9 +61,9 @@ CLOSE = bash("bd close bd-1 --reason done")
 CLOSE_OTHER = bash("bd close bd-2 --reason done")
 REFLECT = reflection(CANDIDATE)
 STATUS = bash("grove status --json")
-FINISHED = {"text": "Finished."}
+FINISHED = "Finished."
 # The client ends the turn at once and without a stop: what is owed stays owed.
-CUT_OFF = {"error": {"status": 403, "type": "permission_error", "message": "cut off"}}
+CUT_OFF = Failure(403, "cut off")
 
 
 def stops(transcript):
@@ -98,7 +100,7 @@ def held(transcript):
 
 def results(transcript):
     """What the tools answered."""
-    new = (block for request in transcript["requests"] for block in request.get("new", ()))
+    new = (block for request in transcript["requests"] for block in request["new"])
     return [block["tool_result"] for block in new if "tool_result" in block]
 
 
@@ -148,9 +150,9 @@ def assert_said_only_context(hook):
 def assert_ended_well(transcript):
     """The client ended by itself and said its last word, and every hook kept its contract."""
     assert transcript["exit_code"] == 0, transcript["stderr"]
-    assert not transcript["timed_out"]
+    assert transcript["ended_by"] == ""
     assert not transcript["is_error"]
     assert transcript["final_text"] == "Finished."
-    assert transcript["left_running"] == []
+    assert transcript["left_running"] == ()
     assert transcript["plugins"] == ["grove"]
     assert_hooks_kept_their_contract(transcript)

@@ -1,9 +1,10 @@
-"""Reads the logs that one run of the client left in its folder."""
+"""Makes the transcript of one run of the client."""
 
 import json
 import re
 
-import fake_api
+from fake_api import added
+from hosts.api import text_of
 from recorder import SILENT
 
 HOOK_WORDS = re.compile(
@@ -12,7 +13,6 @@ HOOK_WORDS = re.compile(
 HOOK_FIELDS = (
     "hook_event", "hook_name", "session_id", "exit_code", "outcome", "stdout", "stderr",
 )  # fmt: skip
-RESULT_FIELDS = ("session_id", "subtype", "is_error", "result")
 
 
 def read_json_lines(path):
@@ -35,10 +35,10 @@ def blocks(message):
 def new_input(messages):
     """What a request adds: the blocks after the last assistant message, told apart."""
     new = []
-    for message in fake_api.added(messages):
+    for message in added(messages):
         for block in blocks(message):
             if block["type"] == "tool_result":
-                result = fake_api.text_of(block.get("content"))
+                result = text_of(block.get("content"))
                 is_error = block.get("is_error", False)
                 call = block["tool_use_id"]
                 new.append({"tool_result": result, "is_error": is_error, "tool_use_id": call})
@@ -59,21 +59,15 @@ def text_parts(role, text):
     ]
 
 
-def summary(line):
-    """One line of the request log, as the transcript shows it."""
-    if "conversation" not in line:
-        return {"method": line["method"], "path": line["path"]}
-    messages = line["body"]["messages"]
-    new = new_input(messages)
+def summary(request):
+    """A request to the model, as the transcript shows it."""
+    new = new_input(request["body"]["messages"])
     texts = (text for block in new for text in block.values() if isinstance(text, str))
     return {
-        "conversation": line["conversation"],
-        "turn": line["turn"],
-        "model": line["body"].get("model"),
-        "messages": len(messages),
+        "conversation": request["conversation"],
         "from_hooks": [text for text in texts if HOOK_WORDS.search(text)],
         "new": new,
-        "reply": line["reply"],
+        "reply": request["reply"],
     }
 
 
@@ -91,26 +85,21 @@ def hook_responses(stream):
     return found
 
 
-def read_transcript(out):
-    """What the logs in a run's folder say."""
+def read_transcript(out, requests):
+    """What the logs in a run's folder say, and what the model was asked."""
     stream = read_json_lines(out / "stream.jsonl")
     init = next((each for each in stream if each.get("subtype") == "init"), {})
-    results = [each for each in stream if each.get("type") == "result"]
-    result = results[-1] if results else {}
+    result = next((each for each in reversed(stream) if each.get("type") == "result"), {})
     records = [json.loads(path.read_text()) for path in (out / "recorded").glob("*.json")]
-    requests = [summary(line) for line in read_json_lines(out / "requests.jsonl")]
+    requests = [*map(summary, requests)]
     return {
-        "out": str(out),
-        "version": init.get("claude_code_version"),
         "session_id": init.get("session_id"),
         "session_ids": list(
             dict.fromkeys(each["session_id"] for each in stream if each.get("session_id"))
         ),
-        "results": [{name: each.get(name) for name in RESULT_FIELDS} for each in results],
         "final_text": result.get("result"),
         "result": result.get("subtype"),
         "is_error": result.get("is_error"),
-        "num_turns": result.get("num_turns"),
         "permission_denials": result.get("permission_denials"),
         "plugin_errors": init.get("plugin_errors"),
         "plugins": [
@@ -118,14 +107,11 @@ def read_transcript(out):
         ],
         "skills": init.get("skills"),
         "hooks": hook_responses(stream),
-        "recorded": [
-            {name: each[name] for name in ("event", "n", "stdin", "env")}
-            for each in sorted(records, key=lambda record: record["started"])
-        ],
+        "recorded": sorted(records, key=lambda record: record["started"]),
         "injected": [
             {"request": number, "conversation": each["conversation"], "text": text}
             for number, each in enumerate(requests)
-            for text in each.get("from_hooks", ())
+            for text in each["from_hooks"]
         ],
         "requests": requests,
         "stderr": (out / "stderr.txt").read_text()[-4000:],
