@@ -32,9 +32,8 @@ _FLUSHED_AT: Final = 20_000  # events; more at once are quicker to write and tak
 _USES: Final = ("surfaced", "referenced", "dismissed")
 # Events about one learning each; the others are about reflections.
 _OF_LEARNINGS: Final = frozenset((*_USES, "corrected", "rated", "archived", "restored", "imported"))
-_LATEST: Final = ("surfaced", "referenced", "restored")
-_OWN_USES: Final = ("surfaced", "referenced")
-_MARKS: Final = ("corrected", "useful", "useless")
+_OF_TICKETS: Final = ("skip", "reflection")
+_KEPT: Final = _OF_LEARNINGS.union(_OF_TICKETS)
 _WRITE_GATE: Final = "write_gate"
 _NEVER: Final = 2**63  # later than any moment
 
@@ -52,34 +51,66 @@ def _either(which: str, *columns: str) -> str:
     )
 
 
+def _moments(which: str, *kinds: str, own: str = "") -> str:
+    """Select the first or the last moment of each kind of event, all or this machine's own."""
+    return ", ".join(f"{which}(CASE WHEN kind = '{one}'{own} THEN moment END)" for one in kinds)
+
+
+# What some lines say, until it is added to the sums.
+_HEARD: Final = """
+CREATE TEMP TABLE IF NOT EXISTS heard (
+    moment INTEGER, own INTEGER, kind TEXT, learning INTEGER, name TEXT, session INTEGER,
+    ticket TEXT
+)
+"""
 _ADD_LEARNINGS: Final = f"""
-INSERT INTO {{}} (
+INSERT INTO {{0}} (
     learning, name, last_surfaced, last_referenced, last_restored, corrected, useful, useless
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET {_either("max", *(f"last_{one}" for one in _LATEST))},
+)
+SELECT learning, name, {_moments("max", "surfaced", "referenced", "restored")},
+    sum(kind = 'corrected'), sum(kind = 'useful'), sum(kind = 'useless')
+FROM heard WHERE kind NOT IN {_OF_TICKETS} {{1}} GROUP BY learning
+ON CONFLICT DO UPDATE SET {_either("max", "last_surfaced", "last_referenced", "last_restored")},
     corrected = corrected + excluded.corrected, useful = useful + excluded.useful,
     useless = useless + excluded.useless
 """
-_ADD_USES: Final = f"""
-INSERT INTO use VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-    {_either("min", *_USES, *(f"own_{one}" for one in _OWN_USES))}
-"""
-_ADD_USED_FOR: Final = f"""
-INSERT INTO used_for VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET {_either("min", "moment")}
-"""
+_ADD: Final = (
+    _ADD_LEARNINGS.format("usage", ""),
+    _ADD_LEARNINGS.format("own_usage", "AND own"),
+    f"""
+INSERT INTO use
+SELECT learning, session, {_moments("min", *_USES)},
+    {_moments("min", "surfaced", "referenced", own=" AND own")}
+FROM heard WHERE kind IN {_USES} GROUP BY learning, session
+ON CONFLICT DO UPDATE SET {_either("min", *_USES, "own_surfaced", "own_referenced")}
+""",
+    f"""
+INSERT INTO used_for
+SELECT learning, ticket, min(moment) FROM heard WHERE kind = 'referenced' AND ticket != ''
+GROUP BY learning, ticket
+ON CONFLICT DO UPDATE SET {_either("min", "moment")}
+""",
+    f"""
+INSERT INTO ticket
+SELECT ticket, {_moments("min", "skip")}, {_moments("max", "reflection")}
+FROM heard WHERE kind IN {_OF_TICKETS} AND ticket != '' GROUP BY ticket
+ON CONFLICT DO UPDATE SET {_either("min", "skipped")}, {_either("max", "accepted")}
+""",
+    """
+INSERT INTO correction SELECT learning, moment, ticket, own FROM heard WHERE kind = 'corrected'
+""",
+    "DELETE FROM heard",
+)
 _ADD_COUNTERS: Final = """
 INSERT INTO counter VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET number = number + excluded.number
-"""
-_ADD_TICKETS: Final = f"""
-INSERT INTO ticket VALUES (?, ?, ?)
-ON CONFLICT DO UPDATE SET {_either("min", "skipped")}, {_either("max", "accepted")}
 """
 _ADD_REJECTED: Final = "INSERT INTO rejected (moment, session, summary, tags) VALUES (?, ?, ?, ?)"
 _NOTE_CHANGE: Final = f"""
 INSERT INTO meta VALUES (?, ? / {MICROSECONDS_A_DAY})
 ON CONFLICT DO UPDATE SET fingerprint = min(CAST(fingerprint AS INTEGER), excluded.fingerprint)
 """
-_TOTALS: Final = """
+_TOTALS: Final = (
+    """
 UPDATE usage SET
     (surfaced, referenced, dismissed) = (
         SELECT count(surfaced), count(referenced),
@@ -88,15 +119,15 @@ UPDATE usage SET
     ),
     tickets = (SELECT count(*) FROM used_for WHERE used_for.learning = usage.learning)
 WHERE learning = ?
-"""
-
-_OWN_TOTALS: Final = """
+""",
+    """
 UPDATE own_usage SET (surfaced, referenced) = (
     SELECT count(own_surfaced), count(own_referenced)
     FROM use WHERE use.learning = own_usage.learning
 )
 WHERE learning = ?
-"""
+""",
+)
 
 
 class _State(NamedTuple):
@@ -228,19 +259,22 @@ class _Folder:
         self._until = until
         self._seen: set[int] = set()
         self._learnings: set[int] = set()
-        self._batch = _Batch(is_own=True)
         self._earliest = _NEVER
+        # What was heard since it was last added.
+        self._events = 0
+        self._heard: list[tuple[object, ...]] = []
+        self._lines: list[int] = []
+        self._counters: Counter[tuple[str, int]] = Counter()
         self.late = self._has_added = False
         # In a cache that is still empty, nothing can have been seen before.
         filled = connection.execute("SELECT EXISTS (SELECT 1 FROM log)").fetchone()
         self._was_filled = bool(filled[0])
+        connection.execute(_HEARD)
 
     def fold(self, log: _Log, state: _State) -> None:
         """Add what a log holds beyond what is known of it."""
         if log.is_read(state):
             return
-        if self._batch.is_own is (log.path in self._foreign):
-            self._flush(is_own=not self._batch.is_own)
         log.torn = 0
         with open(log.path, "rb") as file:
             file.seek(log.offset)
@@ -248,7 +282,7 @@ class _Folder:
                 is_whole = lines[-1].endswith(b"\n") or len(lines[-1]) == LONGEST_LINE
                 if not is_whole and next(read_lines(lines[-1:])) is UNREADABLE:
                     log.torn = len(lines.pop())
-                self._add(log, lines)
+                self._read(log, lines)
             log.tail = crc32(_tail_of(file, log.offset))
         log.file, log.changed, log.size = state
         row = astuple(log)
@@ -256,34 +290,28 @@ class _Folder:
         self._connection.execute(f"INSERT OR REPLACE INTO log VALUES ({marks})", row)
 
     def finish(self) -> None:
-        """Write what is left, sum up what was used, and note from which day on that is."""
-        self._flush(is_own=True)
-        for totals in (_TOTALS, _OWN_TOTALS):
+        """Add what is left, sum up what was used, and note from which day on that is."""
+        self._add()
+        for totals in _TOTALS:
             self._connection.executemany(totals, ((one,) for one in self._learnings))
         if self._earliest < _NEVER:
             self._connection.execute(_NOTE_CHANGE, (CHANGED_FROM, self._earliest))
-
-    def _flush(self, *, is_own: bool) -> None:
-        self._learnings |= self._batch.write(self._connection)
-        self._earliest = min(self._earliest, self._batch.earliest)
-        self._batch = _Batch(is_own=is_own)
 
     def _is_late(self) -> bool:
         until = self._until
         self.late = self._has_added and until is not None and time.thread_time() > until
         return self.late
 
-    def _add(self, log: _Log, lines: Sequence[bytes]) -> None:
-        batch, since, is_personal = self._batch, self._since, log.path == self._personal
+    def _read(self, log: _Log, lines: Sequence[bytes]) -> None:
+        is_own, is_personal = log.path not in self._foreign, log.path == self._personal
         for number, event in enumerate(read_lines(lines), start=log.lines + 1):
             if isinstance(event, EventLine):
-                if since is not None and event.moment < since:
+                if self._since is not None and event.moment < self._since:
                     continue
-                batch.events += 1
-                if event.event in _USES:
-                    batch.add_use(event)  # once more, it changes nothing
-                elif self._is_new(event) and (not is_personal or event.event in _OF_LEARNINGS):
-                    batch.add(event)
+                self._events += 1
+                is_new = event.event in _USES or self._is_new(event)
+                if is_new and (not is_personal or event.event in _OF_LEARNINGS):
+                    self._hear(event, is_own=is_own)
             elif event is UNKNOWN:
                 log.unknown += 1
             elif event is UNREADABLE:
@@ -294,8 +322,8 @@ class _Folder:
         self._has_added = True
         log.offset += sum(map(len, lines))
         log.lines += len(lines)
-        if batch.events >= _FLUSHED_AT:
-            self._flush(is_own=batch.is_own)
+        if self._events >= _FLUSHED_AT:
+            self._add()
 
     def _is_new(self, event: EventLine) -> bool:
         """Return whether a line comes for the first time: merges of logs repeat some."""
@@ -307,110 +335,60 @@ class _Folder:
             if self._connection.execute(find, (line,)).fetchone() is not None:
                 return False
         self._seen.add(line)
-        self._batch.lines.append(line)
+        self._lines.append(line)
         return True
 
-
-class _Learning:
-    """What some lines say of one learning."""
-
-    def __init__(self, name: str) -> None:
-        self.key = key_of(name)
-        self.name = storable(name)
-        self.latest: dict[str, int] = {}
-        self.marks: Counter[str] = Counter()
-
-    def note(self, event: str, moment: int) -> None:
-        """Keep when something happened last."""
-        if moment > self.latest.get(event, -_NEVER):
-            self.latest[event] = moment
-
-    def row(self) -> Sequence[Any]:
-        """Return the values of ``_ADD_LEARNINGS``."""
-        latest = (self.latest.get(event) for event in _LATEST)
-        return (self.key, self.name, *latest, *(self.marks[one] for one in _MARKS))
-
-
-class _Batch:
-    """What some lines add up to, before it goes to the cache."""
-
-    def __init__(self, *, is_own: bool) -> None:
-        self.is_own = is_own
-        self.events = 0
-        self.earliest = _NEVER
-        self.lines: list[int] = []
-        self._learnings: dict[str, _Learning] = {}
-        self._uses: dict[tuple[int, int], dict[str, int]] = {}
-        self._used_for: dict[tuple[int, str], int] = {}
-        self._counters: Counter[tuple[str, int]] = Counter()
-        self._tickets: list[tuple[str, int | None, int | None]] = []
-        self._rejected: list[tuple[int | str, ...]] = []
-        self._corrections: list[tuple[int, int, str, bool]] = []
-
-    def add_use(self, line: EventLine) -> None:
-        """Add that a learning was shown, used or dismissed; added again, it changes nothing."""
-        _, event, moment, fields = line
-        learning = self._learning(fields["learning_id"])
-        self.earliest = min(self.earliest, moment)
-        first = self._uses.setdefault((learning.key, _key_of(fields["session_id"])), {})
-        if moment < first.get(event, _NEVER):
-            first[event] = moment
-        learning.note(event, moment)
-        if event == "referenced" and (ticket := fields.get("ticket_id")):
-            used_for = learning.key, storable(ticket)
-            self._used_for[used_for] = min(moment, self._used_for.get(used_for, moment))
-
-    def add(self, line: EventLine) -> None:
-        """Add an event that counts once."""
+    def _hear(self, line: EventLine, *, is_own: bool) -> None:
         _, event, moment, fields = line
         for name, number in _counters_of(event, fields):
             self._counters[storable(name), moment // MICROSECONDS_A_DAY] += number
-        learning = self._learning(fields["learning_id"]) if event in _OF_LEARNINGS else None
-        ticket = storable(fields.get("ticket_id") or "")
-        match event, learning:
-            case "corrected", _Learning():
-                learning.marks["corrected"] += 1
-                successor = storable(fields.get("superseded_by") or "")
-                self._corrections.append((learning.key, moment, successor, self.is_own))
-            case "rated", _Learning():
-                learning.marks["useful" if fields["useful"] else "useless"] += 1
-            case "restored" | "imported", _Learning():
-                learning.note("restored", moment)
-            case "reflection", _ if ticket and _accepted_of(fields) > 0:
-                self._tickets.append((ticket, None, moment))
-            case "skip", _ if ticket:
-                self._tickets.append((ticket, moment, None))
-            # Of others' refusals the texts are not published.
-            case "rejected", _ if fields.get("stage") == _WRITE_GATE and fields["summary"]:
-                texts = fields["session_id"], fields["summary"], " ".join(fields.get("tags", ()))
-                self._rejected.append((moment, *map(storable, texts)))
+        if event in _USES:
+            self._earliest = min(self._earliest, moment)
+        # Of others' refusals the texts are not published.
+        if event == "rejected" and fields.get("stage") == _WRITE_GATE and fields["summary"]:
+            texts = fields["session_id"], fields["summary"], " ".join(fields.get("tags", ()))
+            self._connection.execute(_ADD_REJECTED, (moment, *map(storable, texts)))
+        if event in _KEPT:
+            kind, name, session, ticket = _heard_in(event, fields)
+            learning, ticket = _key_of(name), storable(ticket)
+            self._learnings.add(learning)
+            row = moment, is_own, kind, learning, storable(name), _key_of(session), ticket
+            self._heard.append(row)
 
-    def _learning(self, name: str) -> _Learning:
-        found = self._learnings.get(name)
-        if found is None:
-            found = self._learnings[name] = _Learning(name)
-        return found
-
-    def write(self, connection: sqlite3.Connection) -> set[int]:
-        """Add the sums to the tables; return the learnings that they are about."""
-        many = connection.executemany
-        for table in ("usage", "own_usage") if self.is_own else ("usage",):
-            many(_ADD_LEARNINGS.format(table), (one.row() for one in self._learnings.values()))
-        many("INSERT INTO seen VALUES (?)", ((line,) for line in sorted(self.lines)))
-        own = _OWN_USES if self.is_own else (None,) * len(_OWN_USES)
-        rows = sorted(self._uses.items())
-        many(_ADD_USES, ((*pair, *map(first.get, (*_USES, *own))) for pair, first in rows))
-        many(_ADD_USED_FOR, ((*pair, moment) for pair, moment in self._used_for.items()))
+    def _add(self) -> None:
+        """Add what was heard to the sums."""
+        many = self._connection.executemany
+        many("INSERT INTO heard VALUES (?, ?, ?, ?, ?, ?, ?)", self._heard)
+        many("INSERT INTO seen VALUES (?)", ((line,) for line in sorted(self._lines)))
         many(_ADD_COUNTERS, ((*key, number) for key, number in self._counters.items()))
-        connection.execute(_ADD_COUNTERS, ("events", 0, self.events))
-        many(_ADD_TICKETS, self._tickets)
-        many(_ADD_REJECTED, self._rejected)
-        many("INSERT INTO correction VALUES (?, ?, ?, ?)", self._corrections)
-        return {one.key for one in self._learnings.values()}
+        self._connection.execute(_ADD_COUNTERS, ("events", 0, self._events))
+        for statement in _ADD:
+            self._connection.execute(statement)
+        self._events, self._heard, self._lines, self._counters = 0, [], [], Counter()
 
 
 # The same sessions come again and again.
 _key_of: Final = lru_cache(maxsize=65_536)(key_of)
+
+
+def _heard_in(event: str, fields: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Return the kind of an event, and which learning, session and ticket it is about.
+
+    Of a correction the last is the learning that takes the place of the other.
+    """
+    session, ticket = "", fields.get("ticket_id") or ""
+    match event:
+        case "surfaced" | "referenced" | "dismissed":
+            session = fields["session_id"]
+        case "corrected":
+            ticket = fields.get("superseded_by") or ""
+        case "rated":
+            event = "useful" if fields["useful"] else "useless"
+        case "imported":
+            event = "restored"
+        case "reflection" if not _accepted_of(fields):
+            ticket = ""
+    return event, fields.get("learning_id", ""), session, ticket
 
 
 def _accepted_of(fields: Mapping[str, Any]) -> int:

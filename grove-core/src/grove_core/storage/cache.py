@@ -102,8 +102,10 @@ class Cache:
                     raise
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA cache_size = -{self._kilobytes}")
+            if name:
+                connection.execute("PRAGMA temp_store = MEMORY")
             self._create_tables(connection)
-            self._file = None if self.path == IN_MEMORY else os.stat(self.path)
+            self._file = os.stat(self.path) if name else None
         except BaseException:
             connection.close()
             raise
