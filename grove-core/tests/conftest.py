@@ -83,7 +83,7 @@ def plugins_of(monkeypatch):
         names = tuple(one.name for one in descriptors if isinstance(one, named))
         return Plugins(
             found,
-            PluginSettings(ticket_order=names, backend_order=names, **settings),
+            PluginSettings(orders={"grove.tickets": names, "grove.backends": names}, **settings),
             lambda _: None,
             limits=TimeLimits(load=30, registration=30, life_cycle=30),
         )

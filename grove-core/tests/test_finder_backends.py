@@ -58,7 +58,7 @@ def plugins_of(monkeypatch):
         return plugins_with(
             monkeypatch,
             ("grove_memory_backends", lambda: [one.spec for one in stores]),
-            backend_order=tuple(one.spec.name for one in stores),
+            orders={"grove.backends": tuple(one.spec.name for one in stores)},
         )
 
     return make

@@ -154,7 +154,7 @@ def test_a_broken_plugin_is_reported_and_the_others_go_on(world, text, detail):
     world.install("bad", text)
     __import__(world.install("good", probes("good")))
     world.limits["load"] = 0.025 if "sleep" in text else 30
-    plugins = world.plugins(ticket_order=("bad", "good"))
+    plugins = world.plugins(orders={TICKETS: ("bad", "good")})
     assert names(plugins.ticket_probes()) == ["good"]
     broken = entry(plugins, "bad")
     state = PluginState.FAILED if text in FAILED else PluginState.REFUSED
@@ -186,7 +186,9 @@ def test_an_odd_plugin_is_used_and_reported(world, text, complaint):
     assert world.complaints() == [("odd", *complaint)]
 
 
-@pytest.mark.parametrize("settings", [{"enabled": False}, {"ticket_overrides": {"acme": False}}])
+@pytest.mark.parametrize(
+    "settings", [{"enabled": False}, {"overrides": {TICKETS: {"acme": False}}}]
+)
 def test_a_blocked_plugin_is_never_imported(world, settings):
     module = world.install("acme", probes("acme"))
     plugins = world.plugins(**settings)
@@ -202,7 +204,7 @@ def test_descriptors_come_in_the_configured_order_whoever_offers_them(world):
     world.install("alpha", probes("alpha"))
     world.install("omega", matchers("alpha", "zeta", "off", "beta", "beta"))
     plugins = world.plugins(
-        ticket_order=("zeta", "missing", "beta"), ticket_overrides={"off": False}
+        orders={TICKETS: ("zeta", "missing", "beta")}, overrides={TICKETS: {"off": False}}
     )
     assert names(plugins.ticket_probes()) == ["zeta", "beta", "alpha"]
     assert names(plugins.close_matchers()) == ["zeta", "beta", "beta", "alpha"]
@@ -223,7 +225,7 @@ def test_of_two_descriptors_with_one_name_one_is_used(world, offered, order, fir
     world.install("core", "", BACKENDS, distribution="grove-core", requires=requires)
     world.install("one", offered("system"), distribution="dist-a")
     world.install("two", offered("system"), distribution="dist-b")
-    plugins = world.plugins(ticket_order=order)
+    plugins = world.plugins(orders={TICKETS: order})
     (used,) = plugins.ticket_probes() or plugins.close_matchers()
     assert used.source.distribution == expected
     (problem,) = world.problems

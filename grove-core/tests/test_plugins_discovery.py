@@ -187,7 +187,7 @@ def used(found, settings, group=TICKET_GROUP):
 def test_of_several_providers_one_is_asked_first(order, first_party, expected):
     distributions = ["dist-c", "dist-a", "dist-b"]
     found = [plugin("x", each, first_party=each == first_party) for each in distributions]
-    settings = PluginSettings(ticket_order=order)
+    settings = PluginSettings(orders={"grove.tickets": order})
     assert used(found, settings)[0] == ("x", expected)
 
 
@@ -197,12 +197,12 @@ def test_of_several_providers_one_is_asked_first(order, first_party, expected):
         (PluginSettings(enabled=False), TICKET_GROUP, "plugins are switched off"),
         (PluginSettings(allowed=frozenset({"y"})), TICKET_GROUP, "GROVE_PLUGINS does not name it"),
         (
-            PluginSettings(ticket_overrides={"x": False}),
+            PluginSettings(overrides={"grove.tickets": {"x": False}}),
             TICKET_GROUP,
             "ticketing.overrides.x is false",
         ),
         (
-            PluginSettings(backend_overrides={"x": False}),
+            PluginSettings(overrides={"grove.backends": {"x": False}}),
             BACKEND_GROUP,
             "backends.overrides.x is false",
         ),

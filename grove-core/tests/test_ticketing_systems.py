@@ -53,7 +53,7 @@ def systems_of(plugins_of):
     ):
         given = {"root": Path("/p"), "cwd": Path("/p"), **context}
         systems = TicketSystems(
-            plugins_of(*descriptors, ticket_overrides=overrides or {}),
+            plugins_of(*descriptors, overrides={"grove.tickets": overrides or {}}),
             ProjectContext(**given),
             TicketRules(initialised=initialised, overrides=overrides or {}, listed=listed),
             settings=settings or {},

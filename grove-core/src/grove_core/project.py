@@ -181,7 +181,7 @@ class Project:
     @cached_property
     def plugins(self) -> "Plugins":
         """The installed plugins."""
-        from grove_core.plugins.discovery import PluginSettings, discover, read_allow_list
+        from grove_core.plugins import discovery
         from grove_core.plugins.manager import Plugins
         from grove_core.storage.installation import look, looks_the_same
 
@@ -189,19 +189,23 @@ class Project:
         # `config` stands for the backend that the configuration names.
         places = {"config": config.backends.primary}
         order = (places.get(name, name) for name in config.backends.discovery)
-        settings = PluginSettings(
-            ticket_order=tuple(config.ticketing.discovery),
-            backend_order=tuple(filter(None, order)),
-            gate_order=config.gates.order,
-            ticket_overrides=config.ticketing.overrides,
-            backend_overrides=config.backends.overrides,
+        settings = discovery.PluginSettings(
+            orders={
+                discovery.TICKET_GROUP: config.ticketing.discovery,
+                discovery.BACKEND_GROUP: tuple(filter(None, order)),
+                discovery.GATES: config.gates.order,
+            },
+            overrides={
+                discovery.TICKET_GROUP: config.ticketing.overrides,
+                discovery.BACKEND_GROUP: config.backends.overrides,
+            },
             enabled=self._uses_plugins,
-            allowed=read_allow_list(self.environment),
+            allowed=discovery.read_allow_list(self.environment),
         )
 
         def load() -> "tuple[Environment, Plugins]":
             environment = look() if self._warm.lasts else []
-            found = discover(self.paths.home)
+            found = discovery.discover(self.paths.home)
             return environment, Plugins(found, settings, self._report_problem)
 
         _, kept = self._warm.keep("plugins", settings, load, lambda one: looks_the_same(one[0]))

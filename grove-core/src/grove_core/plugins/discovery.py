@@ -181,26 +181,20 @@ def extras() -> Mapping[str, Sequence[str]]:
 class PluginSettings(Value):
     """What the user and the project want of plugins."""
 
-    ticket_order: tuple[str, ...] = ()
-    backend_order: tuple[str, ...] = ()
-    gate_order: tuple[str, ...] = ()
-    ticket_overrides: Mapping[str, bool] = field(factory=dict)
-    backend_overrides: Mapping[str, bool] = field(factory=dict)
+    orders: Mapping[str, Sequence[str]] = field(factory=dict)
+    """By group, and of the gates: which names come first."""
+    overrides: Mapping[str, Mapping[str, bool]] = field(factory=dict)
+    """By group: what is switched off by its name, or on."""
     enabled: bool = True
     allowed: frozenset[str] | None = None
 
-    def order(self, family: str) -> tuple[str, ...]:
+    def order(self, family: str) -> Sequence[str]:
         """Return the configured order of a group, or of the gates; empty for all else."""
-        return {
-            TICKET_GROUP: self.ticket_order,
-            BACKEND_GROUP: self.backend_order,
-            GATES: self.gate_order,
-        }.get(family, ())
+        return self.orders.get(family, ())
 
     def blocks(self, group: str, name: str) -> bool:
         """Return whether an override switches off a name in a group."""
-        overrides = {TICKET_GROUP: self.ticket_overrides, BACKEND_GROUP: self.backend_overrides}
-        return overrides.get(group, {}).get(name) is False
+        return self.overrides.get(group, {}).get(name) is False
 
 
 def read_allow_list(environment: Mapping[str, str]) -> frozenset[str] | None:
