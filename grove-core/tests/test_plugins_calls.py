@@ -141,8 +141,8 @@ FAILED = {
     "time.sleep(3600)": "took longer than 0.5 seconds",
 }
 REFUSED = {
-    f"grove_api = 3{LISTING}": "was written for plugin API 3; this grove speaks 2: upgrade grove-core",
-    f"grove_api = 1{LISTING}": "was written for plugin API 1; this grove speaks 2: upgrade dist-bad",
+    f"grove_api = 3{LISTING}": "was written for plugin API 3; this grove speaks 2: upgrade dist-bad or grove-core",
+    f"grove_api = 1{LISTING}": "was written for plugin API 1; this grove speaks 2: upgrade dist-bad or grove-core",
     LISTING.replace("()", "(project)"): "Argument(s) {'project'} are declared",
     WRAPPER: "grove_ticket_probes is a wrapper",
     LISTING.replace("def", "async def"): "grove_ticket_probes is a coroutine function",

@@ -144,8 +144,7 @@ class Plugins:
         self._deadline = deadline or Deadline()
         self._on_problem = on_problem
         self._is_out_of_time = False
-        self._offers: dict[str, list[Contribution[Any]]] = {}
-        self._hosts: dict[str, Contribution[HostSpec] | None] = {}
+        self._offers: dict[tuple[str, str], list[Contribution[Any]]] = {}
         self._hung: set[tuple[Plugin, str]] = set()
 
     def serve(
@@ -159,7 +158,6 @@ class Plugins:
                 plugin.state = PluginState.NOT_LOADED
         if self._hung:
             self._offers.clear()
-            self._hosts.clear()
         self._hung.clear()
 
     def ticket_probes(self) -> list[Contribution[TicketProbe]]:
@@ -218,12 +216,10 @@ class Plugins:
 
     def host(self, name: str) -> "Contribution[HostSpec] | None":
         """Return a client's adapter; only the plugin that is named like it is loaded."""
-        if name not in self._hosts:
-            from grove_core.plugins.hosts import HostSpec
+        from grove_core.plugins.hosts import HostSpec
 
-            offers = self._ask("grove_hosts", partial(_list_of, HostSpec), only=name)
-            self._hosts[name] = next((one for one in offers if one.name == name), None)
-        return self._hosts[name]
+        offers = self._offered("grove_hosts", HostSpec, only=name)
+        return next((one for one in offers if one.name == name), None)
 
     def commands(self) -> list[Contribution[CommandSpec]]:
         """Return the plugins' sub-commands by name."""
@@ -336,13 +332,13 @@ class Plugins:
         return found
 
     def _offered(
-        self, hook: str, kind: type[T], family: str = GENERAL_GROUP
+        self, hook: str, kind: type[T], family: str = GENERAL_GROUP, only: str = ""
     ) -> list[Contribution[T]]:
         """Bring what plugins offer into order; of several with one name the first is used."""
-        if hook not in self._offers:
-            offers = self._ask(hook, partial(_list_of, kind))
-            self._offers[hook] = self._chosen(hook, family, offers)
-        return list(self._offers[hook])
+        if (hook, only) not in self._offers:
+            offers = self._ask(hook, partial(_list_of, kind), only=only)
+            self._offers[hook, only] = self._chosen(hook, family, offers)
+        return list(self._offers[hook, only])
 
     def _chosen(
         self, hook: str, family: str, offers: list[Contribution[T]]
@@ -417,18 +413,11 @@ class Plugins:
     def _import(self, plugin: Plugin) -> tuple[object, _Implementations, list[tuple[str, str]]]:
         """Import a plugin and let pluggy check it; what is odd about it comes back."""
         instance, api = import_target(plugin.target)
-        odd = []
-        if api is not None and type(api) is not int:
-            odd = [("grove_api", f"is no whole number such as {GROVE_API}")]
-        elif api not in (None, GROVE_API):
-            older = plugin.distribution if api < GROVE_API else "grove-core"
-            raise _RefusedError(
-                f"was written for plugin API {api}; this grove speaks {GROVE_API}: upgrade {older}"
-            )
+        _check_api(plugin, api)
         registry = self._registry
         if not any(instance is known for _, known in registry.list_name_plugin()):
             registry.register(instance, plugin.entry_point)
-        odd += [(name, "is not marked with @hookimpl") for name in _unmarked(registry, instance)]
+        odd = [(name, "is not marked with @hookimpl") for name in _unmarked(registry, instance)]
         implementations: dict[str, tuple[pluggy.HookImpl, ...]] = {}
         for caller in registry.get_hookcallers(instance) or ():
             hook = caller.name
@@ -465,6 +454,12 @@ def import_target(target: str) -> tuple[object, Any]:
         raise PluginError(f"{target} is None")
     api = getattr(instance, "grove_api", None)
     return instance, getattr(module, "grove_api", None) if api is None else api
+
+
+def _check_api(plugin: Plugin, api: object) -> None:
+    if api not in (None, GROVE_API):
+        speaks = f"was written for plugin API {api}; this grove speaks {GROVE_API}"
+        raise _RefusedError(f"{speaks}: upgrade {plugin.distribution} or grove-core")
 
 
 def _unmarked(registry: pluggy.PluginManager, instance: object) -> list[str]:
