@@ -9,10 +9,9 @@ import pytest
 from planted import FORMS, innocent, made, planted
 
 from grove_core.reflection.secrets import (
-    digest_of,
+    FoundSecret,
     find_leak,
     find_secrets,
-    objection_to,
 )
 
 
@@ -45,7 +44,6 @@ def test_a_secret_is_found_and_masked(form):
         assert found
         for one in found:
             assert one.value in written
-            assert one.digest == digest_of(one.value)
             assert one.value not in one.masked
             assert str(len(one.value)) in one.masked
             assert len(one.masked.split("*")[0]) <= 4
@@ -101,7 +99,7 @@ KEY_ID = "AKIA" + "Q3EGR7Z2XK4T5V6W"
     ],
 )
 def test_every_text_of_a_candidate_is_looked_at(raw, field):
-    objection = objection_to(raw, ())
+    objection = find_leak(raw, ())
     assert objection.field == field
     assert TOKEN not in objection.reason
     assert "kX9f" not in objection.reason
@@ -110,10 +108,10 @@ def test_every_text_of_a_candidate_is_looked_at(raw, field):
 
 def test_what_is_allowed_passes_and_nothing_else():
     leak = find_leak(f"{TOKEN} and {KEY_ID}", (), "detail")
-    assert digest_of(TOKEN) in leak.text
-    assert find_leak(TOKEN, (digest_of(TOKEN),)) is None
-    other = find_leak(f"{TOKEN} and {KEY_ID}", (digest_of(TOKEN),))
-    assert other.secret.digest == digest_of(KEY_ID)
+    assert FoundSecret("", TOKEN).digest in leak.reason
+    assert find_leak(TOKEN, (FoundSecret("", TOKEN).digest,)) is None
+    other = find_leak(f"{TOKEN} and {KEY_ID}", (FoundSecret("", TOKEN).digest,))
+    assert FoundSecret("", KEY_ID).digest in other.reason
 
 
 def test_without_the_detector_nothing_is_stored():

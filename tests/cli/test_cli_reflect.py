@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from grove_core.reflection.secrets import digest_of
+from grove_core.reflection.secrets import FoundSecret
 
 SECRET = "glpat-" + "x7Kq2mN9pR4tV8wZ1bC3"
 
@@ -137,7 +137,7 @@ def test_a_reason_with_a_secret_opens_nothing(beads, blocked, words):
 
 
 def test_a_false_alarm_is_let_pass_by_its_digest(world, candidate):
-    world.initialise(f'[secrets]\nallow = ["{digest_of(SECRET)}"]\n')
+    world.initialise(f'[secrets]\nallow = ["{FoundSecret("", SECRET).digest}"]\n')
     world.use_beads()
     agent = world.agent()
     agent.closes("bd-1")

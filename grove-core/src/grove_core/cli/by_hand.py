@@ -11,7 +11,7 @@ from grove_core.cli.result import Result
 from grove_core.errors import GroveError, LearningNotFoundError
 from grove_core.model.learning import Category, Learning, Scope
 from grove_core.project import Project
-from grove_core.reflection.secrets import objection_to
+from grove_core.reflection.secrets import find_leak
 from grove_core.services.curate import Curator
 from grove_core.services.imports import add_learning
 from grove_core.services.reflect import refuse_secrets
@@ -128,7 +128,7 @@ def _fault(project: Project, before: Learning, edited: str) -> str | None:
         return "is not found any more"
     if after.hit.learning.status is not before.status:
         return "has another status"
-    leak = objection_to({"entry": edited}, project.config.secrets.allow)
+    leak = find_leak({"entry": edited}, project.config.secrets.allow)
     return None if leak is None else leak.reason
 
 

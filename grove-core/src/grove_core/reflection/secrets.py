@@ -41,8 +41,9 @@ class FoundSecret(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """What lets it pass."""
-        return digest_of(self.value)
+        """What lets it pass in ``secrets.allow``."""
+        content = self.value.encode("utf-8", "surrogatepass")
+        return sha256(content).hexdigest()[:_DIGEST_LENGTH]
 
     @property
     def masked(self) -> str:
@@ -51,35 +52,18 @@ class FoundSecret(NamedTuple):
         return f"{shown}*** ({len(self.value)} characters)"
 
 
-class Leak(NamedTuple):
-    """A secret in a field."""
-
-    field: str
-    secret: FoundSecret
-
-    @property
-    def text(self) -> str:
-        """What is wrong and how to fix it, with the value masked."""
-        one = self.secret
-        return (
-            f"{self.field}: holds what looks like a secret ({one.kind}: {one.masked}): leave the"
-            " value out and say where it is kept, and change it if it is in use; if it is none,"
-            f" add {one.digest} to secrets.allow in .grove/config.toml"
-        )
-
-
-def digest_of(value: str) -> str:
-    """Digest a value as ``secrets.allow`` names it."""
-    return sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
-
-
-def find_leak(value: Any, allowed: Container[str], field: str = "") -> Leak | None:  # noqa: ANN401 - any JSON value
-    """Find the first secret in a text, or in the texts and names of a JSON value."""
+def find_leak(value: Any, allowed: Container[str], field: str = "") -> Rejection | None:  # noqa: ANN401 - any JSON value
+    """Object to the first secret in a text, or in the texts and names of a JSON value."""
     for name, text in _texts(value, field):
         bounded = text if len(text) <= _LONGEST else one_line(remove_invisible(text))[:_LONGEST]
         for secret in find_secrets(bounded):
             if secret.digest not in allowed:
-                return Leak(field=name, secret=secret)
+                reason = (
+                    f"{name}: holds what looks like a secret ({secret.kind}: {secret.masked}):"
+                    " leave the value out and say where it is kept, and change it if it is in use;"
+                    f" if it is none, add {secret.digest} to secrets.allow in .grove/config.toml"
+                )
+                return Rejection(reason=reason, field=name)
     return None
 
 
@@ -103,12 +87,6 @@ def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:  # noqa: ANN401
                 waiting.append((inner, f"{key}: {entry}" if isinstance(entry, str) else entry))
 
 
-def objection_to(raw: Any, allowed: Container[str]) -> Rejection | None:  # noqa: ANN401 - any JSON value
-    """Object to a candidate that holds a secret anywhere."""
-    leak = find_leak(raw, allowed)
-    return None if leak is None else Rejection(reason=leak.text, field=leak.field)
-
-
 def without_secrets(
     submission: Submission, allowed: Container[str]
 ) -> tuple[Submission, tuple[str, ...]]:
@@ -119,7 +97,7 @@ def without_secrets(
         leak = find_leak(text, allowed, field)
         if leak is None:
             return text
-        left_out.append(f"{leak.text}; it was left out")
+        left_out.append(f"{leak.reason}; it was left out")
         return None
 
     def safe_references(

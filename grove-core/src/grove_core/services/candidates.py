@@ -24,7 +24,7 @@ from grove_core.reflection.pipeline import (
     fingerprint,
     reject,
 )
-from grove_core.reflection.secrets import objection_to
+from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import Submission
 from grove_core.services.messages import example_candidate
 from grove_core.services.sessions import current_ticket
@@ -69,7 +69,7 @@ def _search_similar(project: Project, submission: Submission) -> list[FoundLearn
     for one in submission.candidates:
         summary = one.get("summary") if isinstance(one, dict) else None
         # A search goes to another program.
-        if isinstance(summary, str) and objection_to(one, ()) is None:
+        if isinstance(summary, str) and find_leak(one, ()) is None:
             found += project.library.search(
                 Query(text=summary),
                 Filters(limit=_SEARCH_HITS),
@@ -99,7 +99,7 @@ def evaluate_candidates(
         written=written,
         root=project.root,
         checks=_checks(project, session, known),
-        screen=lambda raw: objection_to(raw, allowed),
+        screen=lambda raw: find_leak(raw, allowed),
     )
     result = pipeline.run(submission.candidates)
     return _limited(result, project.config.reflection.max_learnings)

@@ -33,7 +33,7 @@ from grove_core.model.memory import ReceiptStatus
 from grove_core.project import Project
 from grove_core.reflection.candidates import read_candidate, readable_parts
 from grove_core.reflection.pipeline import WITHHELD, Doubt, fingerprint, learning_from
-from grove_core.reflection.secrets import objection_to
+from grove_core.reflection.secrets import find_leak
 from grove_core.services.candidates import check_by_plugins, check_by_write_gate
 from grove_core.services.feedback import correct
 from grove_core.services.result import Line, Result
@@ -274,7 +274,7 @@ class _Importer:
             # A note may quote what the source has besides.
             "notes": list(entry.notes),
         }
-        return objection_to({**entry.fields, **beside}, self._allowed)
+        return find_leak({**entry.fields, **beside}, self._allowed)
 
     def _known(
         self, entry: Entry, candidate: Candidate, suffix: str, outcome: Outcome

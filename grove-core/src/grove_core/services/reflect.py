@@ -97,7 +97,7 @@ def refuse_secrets(project: Project, text: str | None, field: str) -> None:
     """Stop a command before it stores a secret."""
     leak = find_leak(text, project.config.secrets.allow, field)
     if leak is not None:
-        raise ReflectionError(f"{leak.text}; nothing was stored")
+        raise ReflectionError(f"{leak.reason}; nothing was stored")
 
 
 def submit(project: Project, session: Session, submission: Submission) -> Result:

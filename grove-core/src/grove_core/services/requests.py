@@ -145,7 +145,7 @@ def refer(project: Project, session: Session, ids: Sequence[str], how: str | Non
     remark = clean_line(how, REMARK_LENGTH_MAX) if how else None
     warnings = []
     if (leak := find_leak(remark, project.config.secrets.allow, "--how")) is not None:
-        warnings.append(f"{leak.text}; the use was recorded without it")
+        warnings.append(f"{leak.reason}; the use was recorded without it")
         remark = None
     unknown = unknown_ids(project, session, dict.fromkeys(ids))
     names = [one for one in dict.fromkeys(ids) if one not in unknown]
