@@ -26,7 +26,7 @@ from attrs import NOTHING, fields, has
 
 import grove_core
 from grove_core.cli.main import COMMANDS, command_named
-from grove_core.config.schema import ConfigKey, config_keys
+from grove_core.config.schema import Setting, config_keys
 from grove_core.hooks import fast
 from grove_core.model.events import EVENT_TYPES
 from grove_core.plugins.hookspecs import LifeCycleHooks, RegistrationHooks
@@ -201,19 +201,19 @@ def _option(option: click.Option, context: click.Context) -> str:
 def configuration_page() -> Iterator[str]:
     """Describe every key, section by section."""
     section = ""
-    for declared in config_keys().values():
-        table, _, name = declared.key.rpartition(".")
+    for key, declared in config_keys().items():
+        table, _, name = key.rpartition(".")
         if table != section:
             section = table
             yield from ("", f"### {section}", "", "| key | default | values | meaning |")
             yield "|---|---|---|---|"
         default = "none" if declared.default is None else f"`{_toml(declared.default)}`"
-        meaning = _cell(declared.setting.help)
+        meaning = _cell(declared.help)
         yield f"| `{name}` | {default} | {_values(declared)} | {meaning} |"
 
 
-def _values(declared: ConfigKey) -> str:
-    kind, about = declared.annotation, declared.setting
+def _values(about: Setting) -> str:
+    kind = about.annotation
     if isinstance(kind, type) and issubclass(kind, Enum):
         return ", ".join(f'`"{member.value}"`' for member in kind)
     words = {bool: "`true`, `false`", int: "whole number", float: "number", str: "text"}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final
 
-from grove_core.config.schema import ConfigKey, config_keys
+from grove_core.config.schema import Setting, config_keys
 from grove_core.errors import ConfigError
 
 _HEAD: Final = """\
@@ -60,15 +60,13 @@ def _remove(table: Any, sections: list[str], name: str) -> None:  # noqa: ANN401
 def render_default_config() -> str:
     """Render the configuration file with every key commented out."""
     lines = [_HEAD]
-    for declared in config_keys().values():
-        default = in_toml(declared.default)
-        lines += [f"## {_describe(declared)}", f"# {declared.key} = {default}", ""]
+    for key, declared in config_keys().items():
+        lines += [f"## {_describe(declared)}", f"# {key} = {in_toml(declared.default)}", ""]
     return "\n".join(lines)
 
 
-def _describe(declared: ConfigKey) -> str:
-    about = declared.setting
-    kind = declared.annotation
+def _describe(about: Setting) -> str:
+    kind = about.annotation
     if isinstance(kind, type) and issubclass(kind, Enum):
         return f"{about.help} One of: {', '.join(member.value for member in kind)}."
     return f"{about.help} {about.bounds.capitalize()}." if about.bounds else about.help

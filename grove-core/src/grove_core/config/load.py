@@ -7,16 +7,16 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import define, field, fields
+from attrs import define, field
 
 from grove_core.codec import shown
 from grove_core.config.schema import (
     Config,
+    Section,
     ValueProblem,
     check_value,
     config_keys,
     parse_variable,
-    setting_of,
     unknown_key,
 )
 from grove_core.errors import StorageError
@@ -148,9 +148,7 @@ class LoadedConfig:
     def _take(self, key: str, annotation: Any, value: object, origin: Origin) -> None:  # noqa: ANN401
         declared = config_keys().get(key)
         try:
-            self.values[key] = check_value(
-                value, annotation, declared.setting if declared else None
-            )
+            self.values[key] = check_value(value, annotation, declared)
         except ValueProblem as problem:
             self._refuse(key, origin, str(problem))
         else:
@@ -176,20 +174,20 @@ def load_config(home: Path, root: Path | None, environment: Mapping[str, str]) -
     return loaded
 
 
-def _build(section: Any, prefix: str, values: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    arguments = {}
-    for attribute in fields(section):
-        key = f"{prefix}{attribute.name}"
-        if setting_of(attribute) is None:
-            arguments[attribute.name] = _build(attribute.type, f"{key}.", values)
+def _build(section: type[Section], prefix: str, values: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    said = {}
+    for name, declared in vars(section).items():
+        key = f"{prefix}{name}"
+        if isinstance(declared, Section):
+            said[name] = _build(type(declared), f"{key}.", values)
         elif key in OVERRIDES:
             start = f"{key}."
-            arguments[attribute.name] = {
+            said[name] = {
                 each.removeprefix(start): values[each] for each in values if each.startswith(start)
             }
         elif key in values:
-            arguments[attribute.name] = values[key]
-    return section(**arguments)
+            said[name] = values[key]
+    return section(**said)
 
 
 def _read_file(path: Path) -> str:

@@ -19,7 +19,6 @@ from grove_core.config.schema import (
     ValueProblem,
     check_value,
     parse_variable,
-    setting_of,
     unknown_key,
 )
 from grove_core.model.value import PROJECT_ADDS, TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
@@ -101,7 +100,7 @@ class PluginSection:
                 if key not in attributes:
                     raise ValueProblem(unknown_key(key, list(attributes)))  # noqa: TRY301 - said below
                 attribute = attributes[key]
-                arguments[key] = check_value(value, attribute.type, setting_of(attribute))
+                arguments[key] = check_value(value, attribute.type)
             except ValueProblem as problem:
                 problems.append(self._problem(key, str(problem)))
         required = [key for key, each in attributes.items() if each.default is NOTHING]

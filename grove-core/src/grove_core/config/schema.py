@@ -1,22 +1,18 @@
 """Every configuration key: its type, default, bounds and meaning, and what values fit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from types import NoneType
 from typing import Any, Final, get_args, get_origin
 
-from attrs import Factory, field, fields
-
 from grove_core.codec import reader_of, shown
 from grove_core.model.gate import AutoSkipDecider, GatePolicy
-from grove_core.model.value import Value, frozen
 from grove_core.retrieval import RetrievalEngine, RetrievalStrategy
 from grove_core.text import escape_invisible
 
 _LONGEST_DAYS: Final = 36_500
 _LONGEST_SECONDS: Final = 31_536_000
-_METADATA_KEY: Final = "grove_setting"
 _DIGEST_LENGTH: Final = 16
 _DIGITS: Final = frozenset("0123456789abcdef")
 _NEAR_ENOUGH: Final = 0.6
@@ -42,18 +38,33 @@ class WriteGateMode(Enum):
     OFF = "off"
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class Setting(Value):
-    """What is known about a key besides its type.
+class Setting:
+    """A key as it is declared in its section: its type, default, meaning, and what values fit.
 
-    ``check`` raises ``ValueError`` for a value of the right type that makes no sense; the message
-    goes on where the key's name ends.
+    ``within`` are the least value and the greatest. ``check`` raises ``ValueError`` for a value of
+    the right type that makes no sense; the message goes on where the key's name ends.
     """
 
-    help: str
-    minimum: float | None = None
-    maximum: float | None = None
-    check: Callable[[Any], object] | None = None
+    def __init__(
+        self,
+        default: object,
+        help_text: str,
+        within: tuple[float | None, float | None] = (None, None),
+        *,
+        check: Callable[[Any], object] | None = None,
+    ) -> None:
+        self.annotation: Any = None
+        self.default = default
+        self.help = help_text
+        self.minimum, self.maximum = within
+        self.check = check
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.annotation = owner.__annotations__[name]
+
+    def __get__(self, section: object, owner: type) -> Any:  # noqa: ANN401 - as it is declared
+        """Give what counts in a section where nothing is said."""
+        return self.default if section is not None else self
 
     @property
     def bounds(self) -> str:
@@ -63,22 +74,15 @@ class Setting(Value):
         return "" if self.minimum is None else f"at least {self.minimum}"
 
 
-def setting(
-    default: object,
-    help_text: str,
-    within: tuple[float | None, float | None] = (None, None),
-    *,
-    check: Callable[[Any], object] | None = None,
-) -> Any:  # noqa: ANN401 - an attrs field, which is any type to the type checker
-    """Declare a key; ``within`` are the least value and the greatest."""
-    about = Setting(help=help_text, minimum=within[0], maximum=within[1], check=check)
-    return field(default=default, metadata={_METADATA_KEY: about})
+# To the type checker, what is declared with it is of the type that is written before it.
+setting: Callable[..., Any] = Setting
 
 
-def setting_of(attribute: Any) -> Setting | None:  # noqa: ANN401 - an attrs attribute
-    """Return what ``setting`` recorded about an attribute, if it was declared with it."""
-    about: Setting | None = attribute.metadata.get(_METADATA_KEY)
-    return about
+class Section:
+    """A table of the files; attrs would take longer to make it than a hook takes to read it."""
+
+    def __init__(self, **said: Any) -> None:  # noqa: ANN401 - as the keys are declared
+        vars(self).update(said)
 
 
 def _check_patterns(tables: Any) -> None:  # noqa: ANN401 - whatever a file says
@@ -99,8 +103,7 @@ def _check_digests(values: Sequence[str]) -> None:
             )
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class TicketingSettings(Value):
+class TicketingSettings(Section):
     """Section ``ticketing``: which ticket systems are enabled."""
 
     discovery: tuple[str, ...] = setting(
@@ -108,15 +111,14 @@ class TicketingSettings(Value):
         "Order in which ticket systems are looked for; further installed ones follow.",
     )
     overrides: Mapping[str, bool] = setting(
-        Factory(dict), "By name: false blocks a system, true turns on what is off by default."
+        {}, "By name: false blocks a system, true turns on what is off by default."
     )
     patterns: tuple[Mapping[str, Any], ...] = setting(
         (), "Commands of your own that close a ticket, one table each.", check=_check_patterns
     )
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class BackendsSettings(Value):
+class BackendsSettings(Section):
     """Section ``backends``: where learnings are kept."""
 
     discovery: tuple[str, ...] = setting(
@@ -125,11 +127,10 @@ class BackendsSettings(Value):
     )
     primary: str | None = setting(None, "The backend for the project's learnings; empty for none.")
     personal: str = setting("markdown", "The backend for personal learnings.")
-    overrides: Mapping[str, bool] = setting(Factory(dict), "By name: false blocks a backend.")
+    overrides: Mapping[str, bool] = setting({}, "By name: false blocks a backend.")
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class AutoSkipSettings(Value):
+class AutoSkipSettings(Section):
     """Section ``gate.auto_skip``: small changes in session mode."""
 
     enabled: bool = setting(True, "Whether small changes pass without a reflection.")  # noqa: FBT003
@@ -139,8 +140,7 @@ class AutoSkipSettings(Value):
     )
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class WriteGateSettings(Value):
+class WriteGateSettings(Section):
     """Section ``gate.write_gate``: whether a candidate says anything."""
 
     mode: WriteGateMode = setting(
@@ -148,8 +148,7 @@ class WriteGateSettings(Value):
     )
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class GateSettings(Value):
+class GateSettings(Section):
     """Section ``gate``: when a reflection is asked for."""
 
     session: SessionGate = setting(
@@ -162,15 +161,13 @@ class GateSettings(Value):
     write_gate: WriteGateSettings = WriteGateSettings()
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class GatesSettings(Value):
+class GatesSettings(Section):
     """Section ``gates``: gates that plugins bring."""
 
     order: tuple[str, ...] = setting((), "Order of plugins' gates; others follow by name.")
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class CircuitBreakerSettings(Value):
+class CircuitBreakerSettings(Section):
     """Section ``circuit_breaker``: how often the agent is stopped."""
 
     max_blocks: int = setting(3, "How often the agent is stopped for one reflection.", (1, 6))
@@ -181,15 +178,13 @@ class CircuitBreakerSettings(Value):
     )
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class ReflectionSettings(Value):
+class ReflectionSettings(Section):
     """Section ``reflection``: what one reflection may bring."""
 
     max_learnings: int = setting(5, "The most learnings that one reflection stores.", (1, 50))
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class DecaySettings(Value):
+class DecaySettings(Section):
     """Section ``decay``: when unused learnings are archived."""
 
     passive_duration_days: int = setting(
@@ -200,8 +195,7 @@ class DecaySettings(Value):
     )
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class RetrievalSettings(Value):
+class RetrievalSettings(Section):
     """Section ``retrieval``: what is shown to the agent."""
 
     strategy: RetrievalStrategy = setting(
@@ -234,8 +228,7 @@ class LayoutSetting(Enum):
     SPREAD = "spread"
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class StorageSettings(Value):
+class StorageSettings(Section):
     """Section ``storage``: how learnings lie in the project."""
 
     layout: LayoutSetting = setting(
@@ -245,15 +238,13 @@ class StorageSettings(Value):
     )
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class StatsSettings(Value):
+class StatsSettings(Section):
     """Section ``stats``: what others learn of the event log."""
 
     share: bool = setting(True, "Whether events are published with a stored learning.")  # noqa: FBT003
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class SecretsSettings(Value):
+class SecretsSettings(Section):
     """Section ``secrets``: what the secret scanner lets pass."""
 
     allow: tuple[str, ...] = setting(
@@ -261,8 +252,7 @@ class SecretsSettings(Value):
     )
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class HooksSettings(Value):
+class HooksSettings(Section):
     """Section ``hooks``: how grove behaves towards the client."""
 
     deadline_ms: int = setting(
@@ -272,8 +262,7 @@ class HooksSettings(Value):
     )
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class Config(Value):
+class Config(Section):
     """The whole configuration; every attribute is a section of the files."""
 
     ticketing: TicketingSettings = TicketingSettings()
@@ -290,33 +279,18 @@ class Config(Value):
     hooks: HooksSettings = HooksSettings()
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class ConfigKey(Value):
-    """A key as it is declared: its dotted name, type, default and what else is known of it."""
-
-    key: str
-    annotation: Any
-    setting: Setting
-    default: Any
-
-
 @cache
-def config_keys() -> Mapping[str, ConfigKey]:
+def config_keys() -> Mapping[str, Setting]:
     """List every key by its dotted name, in the order of declaration."""
-    return {declared.key: declared for declared in _keys_of(Config, "")}
+    return dict(_keys_of(Config, ""))
 
 
-def _keys_of(section: Any, prefix: str) -> list[ConfigKey]:  # noqa: ANN401 - an attrs class
-    found = []
-    for attribute in fields(section):
-        key = f"{prefix}{attribute.name}"
-        about = setting_of(attribute)
-        if about is None:
-            found += _keys_of(attribute.type, f"{key}.")
-            continue
-        default = getattr(section(), attribute.name)
-        found.append(ConfigKey(key=key, annotation=attribute.type, setting=about, default=default))
-    return found
+def _keys_of(section: type[Section], prefix: str) -> Iterator[tuple[str, Setting]]:
+    for name, declared in vars(section).items():
+        if isinstance(declared, Section):
+            yield from _keys_of(type(declared), f"{prefix}{name}.")
+        elif isinstance(declared, Setting):
+            yield f"{prefix}{name}", declared
 
 
 def gate_policy(config: Config) -> GatePolicy:

@@ -23,7 +23,6 @@ from grove_core.config.schema import (
     check_value,
     config_keys,
     parse_variable,
-    setting_of,
     unknown_key,
 )
 from grove_core.errors import ConfigError
@@ -93,7 +92,7 @@ def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
         rows = {f"{key}.{name}": (item, None) for name, item in value.items()}
     for row, (item, default) in rows.items():
         origin = loaded.origins.get(row, DEFAULT)
-        about = declared.setting.help
+        about = declared.help
         yield EffectiveSetting(key=row, value=item, default=default, origin=origin, help=about)
 
 
@@ -102,13 +101,12 @@ def _plugin_rows(section: PluginSection) -> Iterator[EffectiveSetting]:
     defaults = default_settings(section.kind)[0]
     settings = section.read()[0]
     for key, each in section.attributes.items():
-        about = setting_of(each)
         yield EffectiveSetting(
             key=f"{section.name}.{key}",
             value=getattr(settings, each.name, None),
             default=getattr(defaults, each.name, None),
             origin=section.origin_of(key),
-            help=about.help if about is not None else "",
+            help="",
         )
 
 
@@ -215,11 +213,11 @@ def read_setting(project: Project, key: str, text: str) -> object:
 
     try:
         value = tomli.loads(f"value = {text}")["value"]
-        check_value(value, annotation, declared.setting if declared else None)
+        check_value(value, annotation, declared)
     except (tomli.TOMLDecodeError, ValueProblem):
         value = parse_variable(text, annotation)
     try:
-        check_value(value, annotation, declared.setting if declared else None)
+        check_value(value, annotation, declared)
     except ValueProblem as problem:
         raise ConfigError(f"{key} {problem}") from problem
     return value
