@@ -1,6 +1,5 @@
 """What other programs have kept, as grove reads it, and the pages and lines that it writes."""
 
-import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,15 +33,7 @@ def test_what_other_programs_write():
     assert [(one.line, one.is_fault) for one in faults] == [(4, True), (5, True)]
 
 
-def test_conflict_markers_are_passed_over_and_both_sides_read():
-    line = json.dumps({"text": "Words of one side of a merge, or the other"})
-    text = f"<<<<<<< HEAD\n{line}\n=======\n{line}\n>>>>>>> other\n"
-    entries = read_jsonl(text, ORIGIN)
-    assert [one.line for one in entries if not one.reason] == [2, 4]
-    assert not any(one.is_fault for one in entries)
-
-
-@pytest.mark.parametrize("line", ["[" * 100_000, "null"])
+@pytest.mark.parametrize("line", ["[" * 100_000, "null", "<<<<<<< HEAD"])
 def test_odd_lines_are_faults(line):
     (one,) = read_jsonl(line, ORIGIN)
     assert one.is_fault

@@ -219,8 +219,6 @@ def test_usage_errors(world):
         ("status", "--nonsense"),
         ("status", "-C", "/nonexistent"),
         ("show",),
-        ("skip", "  "),
-        ("observe", "\u200b"),
         ("skip", "reason", "--decider", "nobody"),
         ("list", "--since", "yesterday"),
         ("list", "--limit", "0"),

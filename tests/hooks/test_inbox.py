@@ -131,6 +131,7 @@ def test_a_note_of_a_subagent_is_in_the_brief(beads, agent):
     [
         (("skip", "nope"), "", "say in 10 characters or more why there is nothing to keep"),
         (("skip", f"the token is {SECRET}"), "", "looks like a secret"),
+        (("observe", "\u200b"), "", "a note needs words"),
         (("ref", "cl_unknown"), "", "no learning has the id cl_unknown"),
         (("reflect",), "{", "Submission is not valid JSON".lower()),
         (("reflect",), '{"learnings": []}', "no candidate"),

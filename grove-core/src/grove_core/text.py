@@ -1,6 +1,5 @@
 """Cleaning and measuring text that came from outside."""
 
-import re
 import unicodedata
 from typing import Final
 from zlib import crc32
@@ -20,7 +19,6 @@ _HIDDEN: Final = frozenset(
 )
 _HIDDEN_BLOCK: Final = range(0xE0000, 0xE1000)
 _SUSPICIOUS: Final = _HIDDEN | _SELECTORS
-_CONFLICT_MARKER: Final = rb"(?s:(?:<{7}|\|{7}|={7}|>{7})(?: .*)?\r?\n?)"
 
 
 def remove_invisible(text: str) -> str:
@@ -110,8 +108,3 @@ def fingerprint(content: bytes) -> int:
 def key_of(name: str) -> int:
     """Return the fingerprint of a name, such as the id of a learning or of a session."""
     return fingerprint(name.encode("utf-8", "surrogatepass"))
-
-
-def is_conflict_marker(line: bytes) -> bool:
-    """Return whether git has put a line there to mark what it could not merge."""
-    return re.fullmatch(_CONFLICT_MARKER, line) is not None

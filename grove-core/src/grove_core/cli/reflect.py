@@ -17,7 +17,7 @@ from grove_core.reflection.schema import submission_schema
 from grove_core.reflection.submission import SUBMISSION_BYTES_MAX, Submission, parse_submission
 from grove_core.services.messages import REFLECT_OPTIONS
 from grove_core.services.reflect import submit, try_out
-from grove_core.services.requests import brief, observe, read_remark, refer, skip
+from grove_core.services.requests import brief, observe, refer, skip
 
 
 def _of_one(
@@ -109,14 +109,11 @@ def skip_command(
 
     REASON is logged, so that skips can be looked at later.
     """
-    text = read_remark(invocation.project, reason, "the reason")
-    if not text:
-        raise click.UsageError("a skip needs a reason; say in a few words why")
     invocation, session = find_session(invocation, session_id)
     by_agent = invocation.project.is_run_by_agent
     usual = SkipDecider.AGENT if by_agent else SkipDecider.USER
     decided = SkipDecider(decider) if decider else usual
-    return skip(invocation.project, session, text, decided)
+    return skip(invocation.project, session, reason, decided)
 
 
 @click.command("observe")
@@ -128,11 +125,8 @@ def observe_command(invocation: Invocation, *, note: str, session_id: str | None
 
     Subagents do not reflect themselves: their notes are shown to the agent that closes the ticket.
     """
-    text = read_remark(invocation.project, note, "the note")
-    if not text:
-        raise click.UsageError("a note needs words")
     invocation, session = find_session(invocation, session_id)
-    return observe(invocation.project, session, text)
+    return observe(invocation.project, session, note)
 
 
 @click.command("ref")

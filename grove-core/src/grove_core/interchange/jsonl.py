@@ -17,7 +17,7 @@ from grove_core.interchange.entries import (
 )
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.reflection.candidates import CANDIDATE_FIELDS, kind_of, listed, read_enum
-from grove_core.text import clean_line, is_conflict_marker
+from grove_core.text import clean_line
 
 # What other programs call our fields, the likeliest first.
 _ALSO: Final[Mapping[str, str]] = {
@@ -46,8 +46,6 @@ def read_jsonl(text: str, _: PurePath) -> list[Entry]:
 
 
 def _read_line(number: int, line: str) -> Entry:
-    if is_conflict_marker(line.encode("utf-8", "surrogateescape")):
-        return left_out(number, line, "a conflict marker of git; both sides were read")
     try:
         sent: object = json.loads(line)
         fault = "" if isinstance(sent, dict) else f"{kind_of(sent)}, not an object"

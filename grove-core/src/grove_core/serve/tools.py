@@ -122,10 +122,9 @@ def _reflect(project: "Project", arguments: Arguments) -> "Result":
 
 def _skip(project: "Project", arguments: Arguments) -> "Result":
     from grove_core.model.gate import SkipDecider
-    from grove_core.services.requests import read_remark, skip
+    from grove_core.services.requests import skip
 
-    reason = read_remark(project, _text(arguments, "reason"), "the reason")
-    return skip(*_find_session(project), reason, SkipDecider.AGENT)
+    return skip(*_find_session(project), _text(arguments, "reason"), SkipDecider.AGENT)
 
 
 def _search(project: "Project", arguments: Arguments) -> "Result":
@@ -149,12 +148,9 @@ def _ref(project: "Project", arguments: Arguments) -> "Result":
 
 
 def _observe(project: "Project", arguments: Arguments) -> "Result":
-    from grove_core.services.requests import observe, read_remark
+    from grove_core.services.requests import observe
 
-    note = read_remark(project, _text(arguments, "note"), "the note")
-    if not note:
-        raise BadArgumentError("a note needs words")
-    return observe(*_find_session(project), note)
+    return observe(*_find_session(project), _text(arguments, "note"))
 
 
 def _find_session(project: "Project", named: str | None = None) -> "tuple[Project, Session]":

@@ -13,7 +13,6 @@ from grove_core.model.ticket import Ticket
 from grove_core.project import Project
 from grove_core.quotation import Foreign, shown_name
 from grove_core.reflection.schema import REMARK_LENGTH_MAX
-from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import NO_REASON, Reference, is_reason, parse_submission
 from grove_core.services.feedback import mark_used, unknown_ids
 from grove_core.services.inbox import HandedIn, hand_in, is_shut_out
@@ -90,8 +89,17 @@ def brief(project: Project, session: Session) -> Result:
 # --- skip, observe, ref ---------------------------------------------------------------------------
 
 
+def _read_remark(project: Project, text: str, what: str) -> str:
+    """Check a remark and bring it into one line; empty when it has no words."""
+    line = clean_line(text, REMARK_LENGTH_MAX)
+    if line:
+        refuse_secrets(project, line, what)
+    return line
+
+
 def skip(project: Project, session: Session, reason: str, decider: SkipDecider) -> Result:
-    """Take a reason, checked, for there being nothing to write down."""
+    """Take a reason for there being nothing to write down."""
+    reason = _read_remark(project, reason, "the reason")
     if not is_reason(reason):
         raise ReflectionError(f"{NO_REASON[0].upper()}{NO_REASON[1:]}")
     if is_shut_out(project, session):
@@ -110,16 +118,11 @@ def skip(project: Project, session: Session, reason: str, decider: SkipDecider) 
     )
 
 
-def read_remark(project: Project, text: str, what: str) -> str:
-    """Check a remark and bring it into one line; empty when it has no words."""
-    line = clean_line(text, REMARK_LENGTH_MAX)
-    if line:
-        refuse_secrets(project, line, what)
-    return line
-
-
 def observe(project: Project, session: Session, note: str) -> Result:
-    """Keep a note, checked, for the agent that will reflect."""
+    """Keep a note for the agent that will reflect."""
+    note = _read_remark(project, note, "the note")
+    if not note:
+        raise ReflectionError("a note needs words")
     if is_shut_out(project, session):
         return hand_in(project, session, "observe", text=note)
     observation = SubagentObservation(note=note, timestamp=project.now)
@@ -142,11 +145,7 @@ def observe(project: Project, session: Session, note: str) -> Result:
 
 def refer(project: Project, session: Session, ids: Sequence[str], how: str | None) -> Result:
     """Record that learnings were used; it fails if one of the ids is unknown, the others count."""
-    remark = clean_line(how, REMARK_LENGTH_MAX) if how else None
-    warnings = []
-    if (leak := find_leak(remark, project.config.secrets.allow, "--how")) is not None:
-        warnings.append(f"{leak.reason}; the use was recorded without it")
-        remark = None
+    remark = _read_remark(project, how or "", "--how") or None
     unknown = unknown_ids(project, session, dict.fromkeys(ids))
     names = [one for one in dict.fromkeys(ids) if one not in unknown]
     document: dict[str, Any] = {"session_id": session.id, "referenced": names, "unknown": unknown}
@@ -160,13 +159,12 @@ def refer(project: Project, session: Session, ids: Sequence[str], how: str | Non
     if unknown:
         named = ", ".join(unknown)
         document["error"] = f"no learning has the id {named}; `grove search WORDS` finds ids"
-        warnings.append(document["error"])
     return Result(
         document=document,
         lines=lines,
         ids=names,
         exit_code=1 if unknown else 0,
-        warnings=warnings,
+        warnings=[document["error"]] if unknown else [],
     )
 
 
@@ -179,12 +177,11 @@ def carry_out(project: Project, session: Session, asked: HandedIn) -> None:
         data = json.dumps(asked.submission, ensure_ascii=False).encode("utf-8", "replace")
         submit(project, session, parse_submission(data))
         return
-    text = read_remark(project, asked.text, f"grove {asked.command}")
     if asked.command == "skip":
-        skip(project, session, text, asked.decider)
+        skip(project, session, asked.text, asked.decider)
     elif asked.command == "observe":
-        observe(project, session, text)
+        observe(project, session, asked.text)
     elif asked.command == "ref":
-        refer(project, session, asked.ids, text or None)
+        refer(project, session, asked.ids, asked.text)
     else:
         raise StorageError("grove has no such command")
