@@ -200,7 +200,7 @@ class Rejection(Value):
     existing_id: str | None = attrs.field(default=None, validator=TEXT_OR_NONE)
 
 
-@frozen(kw_only=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class RejectedCandidate(Value):
     """A candidate that was refused, as it is reported and logged."""
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from functools import cached_property
@@ -23,6 +23,7 @@ from grove_core.model.learning import (
 )
 from grove_core.quotation import quote_line
 from grove_core.reflection.candidates import CANDIDATE_FIELDS, read_candidate, readable_parts
+from grove_core.reflection.secrets import find_leak
 from grove_core.similarity import SimilarityIndex, overlap, terms_in
 from grove_core.text import clean_line, shorten
 
@@ -97,13 +98,13 @@ class Pipeline:
         written: Mapping[str, str],
         root: PurePath | None = None,
         checks: Sequence[CheckStage] = (),
-        screen: Callable[[Any], Rejection | None] | None = None,
+        allowed: Container[str] = (),  # digests of what only looks like a secret
     ) -> None:
         """Begin with what is stored, and with the fingerprints of what this session has written."""
         self._existing = existing
         self._unclaimed = dict(written)
         self._root = root
-        self._screen = screen
+        self._allowed = allowed
         self._forms: dict[int, frozenset[str]] = {}
         duplicates = CheckStage(
             stage=Stage.DUPLICATE,
@@ -138,14 +139,13 @@ class Pipeline:
         )
 
     def _evaluate(self, position: int, raw: Any) -> PassedCandidate | RejectedCandidate:  # noqa: ANN401 - any JSON value
-        leak = self._screen(raw) if self._screen is not None else None
-        if leak is not None:
-            return reject(position, WITHHELD, (), Stage.SECRET, leak)
+        if (leak := find_leak(raw, self._allowed)) is not None:
+            return RejectedCandidate(position, WITHHELD, (), Stage.SECRET, leak)
         read = read_candidate(raw, root=self._root)
         if isinstance(read, Rejection):
             summary, tags = readable_parts(raw)
             shown = shorten(summary or "(no summary)", SUMMARY_LENGTH_MAX)
-            return reject(position, shown, tags, Stage.SCHEMA, read)
+            return RejectedCandidate(position, shown, tags, Stage.SCHEMA, read)
         one = read.candidate
         # Claimed once: a copy within one submission goes on and is refused as a duplicate.
         sent = fingerprint(one)
@@ -159,21 +159,12 @@ class Pipeline:
                 one = evolve(one, confidence=Confidence.LOW)
                 notes.append(f"kept with confidence low: {objection.hint}")
             elif objection is not None and not stage.warns:
-                return reject(position, one.summary, one.tags, stage.stage, objection)
+                return RejectedCandidate(position, one.summary, one.tags, stage.stage, objection)
             elif objection is not None:
                 notes.append(f"accepted, though: {objection.reason}")
         return PassedCandidate(
             position=position, candidate=one, fingerprint=sent, notes=tuple(notes)
         )
-
-
-def reject(
-    position: int, summary: str, tags: tuple[str, ...], stage: Stage, rejection: Rejection
-) -> RejectedCandidate:
-    """Refuse a candidate of a submission."""
-    return RejectedCandidate(
-        position=position, summary=summary, tags=tags, stage=stage, rejection=rejection
-    )
 
 
 def learning_from(

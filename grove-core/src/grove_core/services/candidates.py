@@ -7,7 +7,14 @@ from attrs import frozen
 
 from grove_core.config.schema import WriteGateMode
 from grove_core.memory.backends import FoundLearning, OpenBackend
-from grove_core.model.learning import Candidate, Confidence, Learning, Rejection, Stage
+from grove_core.model.learning import (
+    Candidate,
+    Confidence,
+    Learning,
+    RejectedCandidate,
+    Rejection,
+    Stage,
+)
 from grove_core.model.memory import Capability, Filters, Query
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
@@ -22,7 +29,6 @@ from grove_core.reflection.pipeline import (
     ShownText,
     find_echo,
     fingerprint,
-    reject,
 )
 from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import Submission
@@ -87,7 +93,6 @@ def evaluate_candidates(
     project: Project, session: Session, submission: Submission, known: Known
 ) -> PipelineResult:
     """Send the candidates of a submission through every stage."""
-    allowed = project.config.secrets.allow
     # What this session has stored counts as its own even if a crash kept it from saying so.
     written = {one.fingerprint: one.learning_id for one in session.written} | {
         fingerprint(learning): learning.id
@@ -99,7 +104,7 @@ def evaluate_candidates(
         written=written,
         root=project.root,
         checks=_checks(project, session, known),
-        screen=lambda raw: find_leak(raw, allowed),
+        allowed=project.config.secrets.allow,
     )
     result = pipeline.run(submission.candidates)
     return _limited(result, project.config.reflection.max_learnings)
@@ -122,7 +127,7 @@ def _limited(result: PipelineResult, most: int) -> PipelineResult:
         f" {', '.join(map(str, places))}; send others with the next reflection"
     )
     left = [
-        reject(
+        RejectedCandidate(
             one.position,
             one.candidate.summary,
             one.candidate.tags,
