@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from session_server import MODERN, Lines, answers, arguments, said
 
+from grove_core.hooks import dispatch
 from grove_core.model.hook import SILENCE
-from grove_core.model.hook import HookAnswer as Answer
 from grove_core.serve import server as server_module
 from grove_core.serve.server import Server
 
@@ -268,15 +268,14 @@ def test_what_plugins_print_and_read_is_not_the_protocols(beads):
 
 
 class Connection:
-    """A server in a thread of the test's, with an answerer of the test's."""
+    """A server in a thread of the test's."""
 
-    def __init__(self, answer):
+    def __init__(self):
         incoming, self._out = os.pipe()
         self._in, outgoing = os.pipe()
         self.ended = threading.Event()
-        self._server = Server(
-            incoming, outgoing, {"GROVE_HOME": "/dev/null/none"}, answer, lambda _: self.ended.set()
-        )
+        environment = {"GROVE_HOME": "/dev/null/none"}
+        self._server = Server(incoming, outgoing, environment, lambda _: self.ended.set())
         self.thread = threading.Thread(target=self._server.serve, daemon=True)
         self.thread.start()
 
@@ -292,13 +291,25 @@ class Connection:
         assert not self.thread.is_alive()
 
 
+@pytest.fixture
+def connect(monkeypatch):
+    """Connects to a server whose hooks are answered by a function of the test's."""
+
+    def connect(answer=lambda *_: SILENCE):
+        monkeypatch.setenv("GROVE_HOME", "/dev/null/none")
+        monkeypatch.setattr(dispatch, "answer", answer)
+        return Connection()
+
+    return connect
+
+
 @pytest.mark.parametrize("work", [0.05, 60.0], ids=["works", "waits"])
-def test_a_hook_that_passes_its_limit_is_answered_and_ends_the_process(monkeypatch, work):
+def test_a_hook_that_passes_its_limit_is_answered_and_ends_the_process(connect, monkeypatch, work):
     monkeypatch.setattr(server_module, "_LOOK_SECONDS", 0.05)
     late, release = [], threading.Event()
 
-    def answer(name, data, environment, limit_for):
-        limit = limit_for(lambda: late.append(name))
+    def answer(name, data, environment, limit, warm):
+        limit.last_words = lambda: late.append(name)
         limit.start(work, 60.0 if work < 1 else 0.1)
         while not release.is_set():
             if work >= 1:
@@ -306,7 +317,7 @@ def test_a_hook_that_passes_its_limit_is_answered_and_ends_the_process(monkeypat
         limit.cancel()
         return SILENCE
 
-    connection = Connection(answer)
+    connection = connect(answer)
     lines = Lines()
     lines.hook("PreToolUse", session_id="session-1")
     connection.send(lines)
@@ -317,10 +328,10 @@ def test_a_hook_that_passes_its_limit_is_answered_and_ends_the_process(monkeypat
     connection.close()
 
 
-def test_a_slow_tool_delays_no_hook(monkeypatch):
+def test_a_slow_tool_delays_no_hook(connect, monkeypatch):
     release = threading.Event()
     monkeypatch.setattr("grove_core.serve.server.call_tool", lambda *_: release.wait(10) and {})
-    connection = Connection(lambda *_: Answer())
+    connection = connect()
     lines = Lines()
     lines.tool("reflect")
     lines.hook("PreToolUse", session_id="session-1")
@@ -331,15 +342,13 @@ def test_a_slow_tool_delays_no_hook(monkeypatch):
     connection.close()
 
 
-def test_a_fault_is_named_and_the_next_hook_is_answered(monkeypatch):
-    monkeypatch.setenv("GROVE_HOME", "/dev/null/none")
-
+def test_a_fault_is_named_and_the_next_hook_is_answered(connect):
     def answer(name, *_):
         if name == "stop":
             raise KeyError("gone")
         return SILENCE
 
-    connection = Connection(answer)
+    connection = connect(answer)
     lines = Lines()
     lines.hook("Stop", session_id="session-1")
     lines.hook("PreToolUse", session_id="session-1")
@@ -352,10 +361,10 @@ def test_a_fault_is_named_and_the_next_hook_is_answered(monkeypatch):
     connection.close()
 
 
-def test_after_an_upgrade_it_answers_what_it_was_asked_and_ends(monkeypatch):
+def test_after_an_upgrade_it_answers_what_it_was_asked_and_ends(connect, monkeypatch):
     versions = iter([(1,)])
     monkeypatch.setattr(server_module, "_installed_files", lambda: next(versions, (2,)))
-    connection = Connection(lambda *_: SILENCE)
+    connection = connect()
     lines = Lines()
     for _ in range(3):
         lines.hook("PreToolUse", session_id="session-1")

@@ -39,7 +39,7 @@ def dies(arguments):
 
 handle = hooks.Hooks.handle
 
-def deadly(self, arguments, limit_for, send):
+def deadly(self, arguments, limit, send):
     doomed = dies(arguments)
     if doomed and when == "before":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -47,7 +47,7 @@ def deadly(self, arguments, limit_for, send):
         if doomed:
             os.kill(os.getpid(), signal.SIGKILL)
         send(text, is_error)
-    handle(self, arguments, limit_for, give)
+    handle(self, arguments, limit, give)
 
 hooks.Hooks.handle = deadly
 server.run()

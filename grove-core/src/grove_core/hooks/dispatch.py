@@ -58,7 +58,7 @@ _MODULES: Final = {
 def run_hook(name: str, data: bytes) -> int:
     """Answer a hook call and print the answer."""
     with _silenced() as stderr:
-        given = answer(name, data, os.environ, lambda last_words: Watchdog(last_words, stderr))
+        given = answer(name, data, os.environ, Watchdog(stderr))
     for stream, text in ((1, given.stdout), (2, given.stderr)):
         data = text.encode("utf-8", "replace")
         with suppress(OSError):  # no one listens any more; the exit code still counts
@@ -92,9 +92,9 @@ def _silenced() -> Iterator[int | None]:
 class Watchdog:
     """Ends the process when its time is up, with alarms of the kernel: exit code 0, no answer."""
 
-    def __init__(self, last_words: Callable[[], None], stderr: int | None = None) -> None:
+    def __init__(self, stderr: int | None) -> None:
         """Arm nothing yet."""
-        self._last_words = last_words
+        self.last_words: Callable[[], None] = lambda: None
         self._stderr = 2 if stderr is None else stderr
 
     def start(self, work: float, clock: float) -> None:
@@ -116,14 +116,16 @@ class Watchdog:
     def _bark(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         try:
-            self._last_words()
+            self.last_words()
         finally:
             # Not sys.exit: whatever hangs must not get a word in.
             os._exit(0)
 
 
 class TimeLimit(Protocol):
-    """What ends a hook that passes its deadline, as its transport can."""
+    """What ends a hook that passes its deadline, as its transport can, after some last words."""
+
+    last_words: Callable[[], None]
 
     def start(self, work: float, clock: float) -> None:
         """Start or restart: so many seconds of processor time, and so many by the clock."""
@@ -136,7 +138,7 @@ def answer(
     name: str,
     data: bytes,
     environment: Mapping[str, str],
-    limit_for: Callable[[Callable[[], None]], TimeLimit],
+    limit: TimeLimit,
     warm: WarmCache | None = None,
 ) -> HookAnswer:
     """Work out the answer to a hook call, which is named by its event or by the client."""
@@ -150,7 +152,7 @@ def answer(
         return SILENCE
     of_hook = {"session": session_id_in(data).decode("ascii"), "hook": name}
     late = "the hook passed its deadline and was ended; work goes on"
-    limit = limit_for(lambda: diagnostics.log("error", late, **of_hook))
+    limit.last_words = lambda: diagnostics.log("error", late, **of_hook)
     try:
         # Of millions of names JSON takes its time, too.
         limit.start(_LONGEST_WORK_SECONDS, _CLOCK_SECONDS.get(name, _LONGEST_CLOCK_SECONDS))

@@ -12,8 +12,6 @@ from grove_core.identifiers import is_session_id
 from grove_core.model.hook import SILENCE, HookAnswer, HookEvent
 from grove_core.project import OWN_VARIABLE, Project, WarmCache
 
-LimitFor = Callable[[Callable[[], None]], dispatch.TimeLimit]
-AnswerHook = Callable[[str, bytes, Mapping[str, str], LimitFor], HookAnswer]
 Send = Callable[[str, bool], None]
 """Gives the client a text, and whether it is a fault."""
 
@@ -30,23 +28,10 @@ _VALUES: Final = frozenset({"tool_input", "stop_hook_active", "background_tasks"
 _ANY_VALUE: Final = "tool_response"
 
 
-def answer_as_usual(warm: WarmCache) -> AnswerHook:
-    """Make what answers a hook as a process of its own would, with what is kept between hooks."""
-
-    def answer(
-        name: str, data: bytes, environment: Mapping[str, str], limit_for: LimitFor
-    ) -> HookAnswer:
-        if fast.has_nothing_to_do(name, data):
-            return SILENCE
-        return dispatch.answer(name, data, environment, limit_for, warm)
-
-    return answer
-
-
 class Hooks:
     """Answers the hooks of the client that has started this process."""
 
-    def __init__(self, environment: Mapping[str, str], answer: AnswerHook | None = None) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
         """Begin with no session known."""
         self._warm = WarmCache()
         self._environment = {
@@ -54,7 +39,6 @@ class Hooks:
             **environment,
             "GROVE_SERVER": "1",
         }
-        self._answer = answer or answer_as_usual(self._warm)
         self._calls: dict[str, None] = {}
         self.session_id = ""
 
@@ -75,7 +59,7 @@ class Hooks:
         project.library.sources()  # backends import what they need when they are opened
         self._warm.take_plugins(warm)
 
-    def handle(self, arguments: Mapping[str, Any], limit_for: LimitFor, send: Send) -> None:
+    def handle(self, arguments: Mapping[str, Any], limit: dispatch.TimeLimit, send: Send) -> None:
         """Answer a hook."""
         event = event_of(arguments)
         if event is None or self._environment.get("GROVE_NO_HOOKS") == "1":
@@ -89,7 +73,9 @@ class Hooks:
 
         def answer(event: HookEvent) -> HookAnswer:
             data = json.dumps(payload).encode()
-            return self._answer(event.value, data, self.environment, limit_for)
+            if fast.has_nothing_to_do(event.value, data):
+                return SILENCE
+            return dispatch.answer(event.value, data, self.environment, limit, self._warm)
 
         if self._is_new_call(event, payload):
             # The server that was told of the call has died before it answered, or in answering.

@@ -19,7 +19,7 @@ from grove_core.storage.diagnostics import Diagnostics
 from grove_core.storage.paths import Paths, grove_home
 
 if TYPE_CHECKING:
-    from grove_core.serve.hooks import AnswerHook, Hooks
+    from grove_core.serve.hooks import Hooks
 
 _READ_SIZE: Final = 1024 * 1024
 _LAST_SECONDS: Final = 0.8
@@ -175,8 +175,8 @@ def run() -> int:
 class _Limit:
     """The time limit of a hook; the thread that reads looks at it."""
 
-    def __init__(self, last_words: Callable[[], None]) -> None:
-        self.last_words = last_words
+    def __init__(self) -> None:
+        self.last_words: Callable[[], None] = lambda: None
         self.work = self.clock = 0.0
 
     def start(self, work: float, clock: float) -> None:
@@ -206,20 +206,18 @@ class Server:
         incoming: int,
         outgoing: int,
         environment: Mapping[str, str],
-        answer_hook: "AnswerHook | None" = None,
         end: Callable[[int], object] = os._exit,
     ) -> None:
         """Read nothing yet."""
         self._incoming, self._outgoing = incoming, outgoing
         self._environment = environment
-        self._answer_hook = answer_hook
         self._end = end
         self._jobs: dict[str, SimpleQueue[Request]] = {}
         self._open = 0
         self._counter = threading.Lock()
         self._writing = threading.Lock()
         self._running: tuple[Request, int] | None = None
-        self._limit: _Limit | None = None
+        self._limit = _Limit()
         self._hung_since: float | None = None
         self._installed = _installed_files()
         self._is_loading = False
@@ -291,7 +289,7 @@ class Server:
         try:
             self._hooks.handle(
                 request.parameters.get("arguments", {}),
-                self._limit_for,
+                self._limit,
                 lambda text, is_error: self._give(request, text, is_error=is_error),
             )
         finally:
@@ -301,24 +299,19 @@ class Server:
     def _hooks(self) -> "Hooks":
         from grove_core.serve import hooks
 
-        return hooks.Hooks(self._environment, self._answer_hook)
-
-    def _limit_for(self, last_words: Callable[[], None]) -> _Limit:
-        self._limit = _Limit(last_words)
-        return self._limit
+        return hooks.Hooks(self._environment)
 
     def _look_at_limits(self) -> None:
         """End the process with a hook that has passed its limit: Python cannot end a thread."""
-        running, limit = self._running, self._limit
-        if running is None or limit is None:
+        if self._running is None:
             return
-        request, thread = running
+        request, thread = self._running
         worked = 0.0
         if hasattr(time, "pthread_getcpuclockid"):  # not everywhere
             worked = time.clock_gettime(time.pthread_getcpuclockid(thread))
-        if not limit.is_over(worked):
+        if not self._limit.is_over(worked):
             return
-        limit.last_words()
+        self._limit.last_words()
         self._give(request, "{}", is_error=False)
         self._end(0)
 
