@@ -239,8 +239,8 @@ def test_paying_resets_the_count_and_moves_the_baseline(owed, payment):
     assert decision.baseline_moves
     assert answers(paid, stops(0, 1)) == "AA"
     assert answers(play(paid, CLOSE_TWO), stops(0, 1, 2, 3)) == "BBB!"
-    assert paid.reflection == (REFLECT.result if payment is REFLECT else None)
-    assert paid.skip == (SKIP.decision if payment is SKIP else None)
+    assert paid.reflection == (REFLECT if payment is REFLECT else None)
+    assert paid.skip == (SKIP if payment is SKIP else None)
 
 
 @pytest.mark.parametrize("undo", [FAIL, TicketCloseFailed(ticket=ONE, reopened=True)])

@@ -13,9 +13,7 @@ from types import ModuleType
 from grove_core import hookimpl
 from grove_core.codec import event_from_line
 from grove_core.model.gate import (
-    ReflectionAccepted,
     ReflectionResult,
-    SkipAccepted,
     SkipDecider,
     SkipDecision,
 )
@@ -150,7 +148,7 @@ def paying(moment):
         completed_at=moment,
     )
     skip = SkipDecision(reason="only a typo", decider=SkipDecider.AGENT, timestamp=moment)
-    return ReflectionAccepted(result=result), SkipAccepted(decision=skip)
+    return result, skip
 
 
 def plugins_with(monkeypatch, *hooks, group=GENERAL_GROUP, seconds=30, **settings):

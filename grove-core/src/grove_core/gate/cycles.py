@@ -15,9 +15,8 @@ from grove_core.model.gate import (
     GateCredit,
     GatePolicy,
     GateStatus,
-    ReflectionAccepted,
+    ReflectionResult,
     SessionMode,
-    SkipAccepted,
     SkipDecision,
     TicketClosed,
     TicketCloseFailed,
@@ -164,10 +163,9 @@ def with_known_details(ticket: Ticket, known: Ticket | None) -> Ticket:
 
 
 def reflection_accepted(
-    gate: Gate, event: ReflectionAccepted, now: datetime, _: GatePolicy
+    gate: Gate, result: ReflectionResult, now: datetime, _: GatePolicy
 ) -> Outcome:
     """A reflection was accepted."""
-    result = event.result
     details = {
         "accepted": str(len(result.learning_ids)),
         "candidates": str(result.candidates_produced),
@@ -177,10 +175,10 @@ def reflection_accepted(
     return _resolve(done, GateStatus.REFLECTED, now, notes)
 
 
-def skip_accepted(gate: Gate, event: SkipAccepted, now: datetime, _: GatePolicy) -> Outcome:
+def skip_accepted(gate: Gate, decision: SkipDecision, now: datetime, _: GatePolicy) -> Outcome:
     """A reason for not reflecting was given."""
-    done = evolve(gate, skip=event.decision)
-    return _resolve(done, GateStatus.SKIPPED, now, [skip_note(event.decision)])
+    done = evolve(gate, skip=decision)
+    return _resolve(done, GateStatus.SKIPPED, now, [skip_note(decision)])
 
 
 def _resolve(gate: Gate, kind: GateStatus, now: datetime, notes: Notes) -> Outcome:

@@ -187,20 +187,6 @@ class StopRequested(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ReflectionAccepted(Value):
-    """``grove reflect`` accepted something."""
-
-    result: ReflectionResult
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class SkipAccepted(Value):
-    """``grove skip`` or an equivalent gave a reason."""
-
-    decision: SkipDecision
-
-
-@frozen(kw_only=True, eq=False, repr=False)
 class SessionEnded(Value):
     """The session ends."""
 
@@ -219,8 +205,8 @@ GateEvent = (
     | TicketClosed
     | TicketCloseFailed
     | StopRequested
-    | ReflectionAccepted
-    | SkipAccepted
+    | ReflectionResult
+    | SkipDecision
     | SessionEnded
     | Forced
 )

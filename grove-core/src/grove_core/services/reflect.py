@@ -13,9 +13,7 @@ from grove_core.identifiers import new_learning_id
 from grove_core.model.events import Reflection, Rejected, StatsEvent
 from grove_core.model.gate import (
     GateEvent,
-    ReflectionAccepted,
     ReflectionResult,
-    SkipAccepted,
     SkipDecider,
     SkipDecision,
 )
@@ -131,7 +129,7 @@ def take_skip(project: Project, session: Session, reason: str, decider: SkipDeci
         timestamp=project.now,
         lines_changed=measured.lines if measured else None,
     )
-    after = _open_gate(project, session, SkipAccepted(decision=decision))
+    after = _open_gate(project, session, decision)
     project.log_events([skip_event(session.id, decision, ticket_of(session.gate))])
     note_skip(project, decision)
     return after
@@ -221,8 +219,7 @@ def _step(project: Project, judged: _Judged, stored: Sequence[_Stored]) -> Sessi
             candidates_produced=len(judged.sent.candidates),
             completed_at=project.now,
         )
-        accepted = ReflectionAccepted(result=reflection)
-        return _open_gate(project, judged.session, accepted, judged.uncounted, stored)
+        return _open_gate(project, judged.session, reflection, judged.uncounted, stored)
     if judged.opens:
         return judged.session
     vague = [one.summary for one in result.rejected if one.stage is Stage.WRITE_GATE]
