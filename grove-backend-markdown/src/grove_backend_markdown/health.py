@@ -1,11 +1,10 @@
 """Whether the files can be used, without touching them."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from grove_backend_markdown.store import LocatedProblem, Store
+from grove_backend_markdown.store import Store
 from grove_core import Health, StorageError, confined
 
 _NAMED_PROBLEMS: Final = 10
@@ -27,19 +26,12 @@ def look_at(store: Store, inside: Path | None) -> Health:
     if not problems:
         return Health(ok=True, detail=detail, location=location)
     faults = "1 fault" if len(problems) == 1 else f"{len(problems)} faults"
-    detail = f"{detail}; {faults}: {_in_words(problems)}"
+    named = problems[:_NAMED_PROBLEMS]
+    if len(problems) > _NAMED_PROBLEMS:
+        named.append(f"and {len(problems) - _NAMED_PROBLEMS} more")
+    detail = f"{detail}; {faults}: {'; '.join(named)}"
     fix = _BY_HAND if inside is None else _REPAIR
     return Health(ok=True, detail=detail, location=location, fix=fix)
-
-
-def _in_words(problems: Sequence[LocatedProblem]) -> str:
-    words = [
-        f"{path.name} line {problem.line}: {problem.message}"
-        for path, problem in problems[:_NAMED_PROBLEMS]
-    ]
-    if len(problems) > _NAMED_PROBLEMS:
-        words.append(f"and {len(problems) - _NAMED_PROBLEMS} more")
-    return "; ".join(words)
 
 
 def _refuse_unwritable(store: Store) -> None:

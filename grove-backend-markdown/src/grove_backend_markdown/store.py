@@ -34,13 +34,6 @@ class Located(NamedTuple):
     entry: Entry
 
 
-class LocatedProblem(NamedTuple):
-    """A problem and its file."""
-
-    path: Path
-    problem: Problem
-
-
 class Store:
     """One file with learnings, and perhaps a folder with more of them."""
 
@@ -82,17 +75,18 @@ class Store:
                 return Located(path, entry)
         return None
 
-    def look(self) -> tuple[int, list[LocatedProblem]]:
+    def look(self) -> tuple[int, list[str]]:
         """Count the learnings, and name everything that cannot be read."""
-        problems: list[LocatedProblem] = []
+        problems: list[str] = []
         places: dict[str, Path] = {}
         for path, reading in self._readings():
-            problems += [LocatedProblem(path, problem) for problem in reading.problems]
+            found = [*reading.problems]
             for entry in reading.entries:
                 first = places.setdefault(entry.learning.id, path)
                 if first != path:
                     message = f"{entry.learning.id} is in {first.name} already, which counts"
-                    problems.append(LocatedProblem(path, Problem(entry.first_line, message)))
+                    found.append(Problem(entry.first_line, message))
+            problems += [f"{path.name} line {one.line}: {one.message}" for one in found]
         return len(places), problems
 
     def contents(self) -> Mapping[str, bytes]:
