@@ -189,8 +189,8 @@ def break_a_plugin_in_a_hook(world):
     world.agent("monday").starts()
 
 
-def start_with_a_program_that_fails(world):
-    record(world, script(world, "# grove_core\necho bad luck >&2\nexit 7\n"))
+def record_another_installation(world):
+    record(world, script(world, "# grove_core\n"))
 
 
 def put_another_first_on_path(world):
@@ -214,7 +214,7 @@ def install_the_plugin_as_well(world):
 
 # A check, what it finds, a word of it and one of the fix, and what makes it so.
 MISTAKES = {
-    "program of hooks": ("bad luck", "init", start_with_a_program_that_fails),
+    "program of hooks": ("is another installation", "init", record_another_installation),
     "program of agents": ("/programs/grove", "on PATH, before", put_another_first_on_path),
     "plugin acme": ("acme 1.0", "upgrade", lambda world: world.install_plugin("acme", "1 / 0")),
     "memory backends": (

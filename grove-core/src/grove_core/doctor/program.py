@@ -3,7 +3,6 @@
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +11,10 @@ from typing import Final
 from grove_core import __version__
 from grove_core.doctor.check import Examination
 from grove_core.install.plan import find_program, recorded_program
-from grove_core.model.check import CheckResult, broken, ok, warning
+from grove_core.model.check import CheckResult, ok, warning
 from grove_core.services.packages import cache_around, how_to_install
 
 _VARIABLE: Final = "GROVE_PROGRAM"
-_VERSION_SECONDS: Final = 1.5
 _HEAD_BYTES: Final = 4096
 
 
@@ -29,7 +27,7 @@ def installation(_: Examination) -> Iterator[CheckResult]:
 
 
 def program_of_hooks(examination: Examination) -> Iterator[CheckResult]:
-    """Find the program as the launcher of the client's plugin does, and ask it for its version."""
+    """Find the program as the launcher of the client's plugin does; none is run."""
     own = find_program()
     fix = f"Run `{own or 'grove'} init` in your project: it records this program"
     for origin, path in _candidates(examination):
@@ -39,12 +37,8 @@ def program_of_hooks(examination: Examination) -> Iterator[CheckResult]:
             unset = f"Correct {_VARIABLE}, or unset it"
             yield warning(f"{where} {complaint}", unset if origin == _VARIABLE else fix)
             continue
-        version, fault = _version_of(path, examination)
-        if fault:
-            yield broken(f"{where} does not start: {fault}", f"Install grove again. {fix}")
-        elif is_other(path):
-            this = f"this is {own or 'a module'}, {__version__}"
-            yield warning(f"{where} is another installation: grove {version}; {this}", fix)
+        if is_other(path):
+            yield warning(f"{where} is another installation; this is {own or 'a module'}", fix)
         yield ok(where)
         return
     yield warning("no grove is to be found for the hooks of the client's plugin", fix)
@@ -81,27 +75,6 @@ def _candidates(examination: Examination) -> Iterator[tuple[str, str]]:
         "~/.local/bin": local,
     }
     return ((origin, path) for origin, path in found.items() if path)
-
-
-def _version_of(program: str, examination: Examination) -> tuple[str, str]:
-    """Start a program; return its version, or why there is none."""
-    try:
-        done = subprocess.run(
-            [program, "--version"],
-            env=dict(examination.environment),
-            cwd=os.sep,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_VERSION_SECONDS,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        return "", str(error)
-    name, _, version = done.stdout.decode("utf-8", "replace").strip().partition(" ")
-    if done.returncode == 0 and name == "grove":
-        return version, ""
-    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return "", said[-1] if said else f"ended with exit code {done.returncode}"
 
 
 def is_other(program: str) -> bool:
