@@ -36,41 +36,26 @@ def opener(tmp_path, **fields):
     return lambda: MarkdownBackend(context)
 
 
-class TestSingle(BackendContract):
-    @pytest.fixture
-    def open_backend(self, tmp_path):
-        return opener(tmp_path, layout=StorageLayout.SINGLE)
-
-    @pytest.fixture
-    def broken_backend(self, tmp_path):
-        opened = opener(tmp_path, layout=StorageLayout.SINGLE)
-        (tmp_path / "project" / ".grove" / "learnings.md").mkdir(parents=True)
-        return opened
+# How it is opened, and what stands in the way of what it writes.
+MARKDOWN = {
+    "single": ({"layout": StorageLayout.SINGLE}, "project/.grove/learnings.md/folder"),
+    "spread": ({"layout": StorageLayout.SPREAD}, "project/.grove/learnings"),
+    "personal": ({"area": Area.PERSONAL}, "home"),
+}
 
 
-class TestSpread(BackendContract):
+@pytest.mark.parametrize("kind", MARKDOWN)
+class TestMarkdown(BackendContract):
     @pytest.fixture
-    def open_backend(self, tmp_path):
-        return opener(tmp_path, layout=StorageLayout.SPREAD)
+    def open_backend(self, tmp_path, kind):
+        return opener(tmp_path, **MARKDOWN[kind][0])
 
     @pytest.fixture
-    def broken_backend(self, tmp_path):
-        opened = opener(tmp_path, layout=StorageLayout.SPREAD)
-        (tmp_path / "project" / ".grove").mkdir()
-        (tmp_path / "project" / ".grove" / "learnings").write_text("no folder")
-        return opened
-
-
-class TestPersonal(BackendContract):
-    @pytest.fixture
-    def open_backend(self, tmp_path):
-        return opener(tmp_path, area=Area.PERSONAL)
-
-    @pytest.fixture
-    def broken_backend(self, tmp_path):
-        opened = opener(tmp_path, area=Area.PERSONAL)
-        (tmp_path / "home").write_text("no folder")
-        return opened
+    def broken_backend(self, open_backend, tmp_path, kind):
+        file = tmp_path / MARKDOWN[kind][1]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("in the way")
+        return open_backend
 
 
 @pytest.mark.parametrize(

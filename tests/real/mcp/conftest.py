@@ -15,8 +15,7 @@ from running_servers import running
 
 
 def pytest_generate_tests(metafunc):
-    own = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
-    if "server" in metafunc.fixturenames and "server" not in own:
+    if "server" in metafunc.fixturenames and metafunc.cls is None:
         metafunc.parametrize("server", SERVERS, ids=lambda one: one.label.replace(" ", "-"))
 
 

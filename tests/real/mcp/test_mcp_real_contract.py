@@ -3,14 +3,12 @@
 import json
 import os
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
 import pytest
 from attrs import evolve, frozen
 from real_servers import SERVERS
-from running_servers import running
 from sample_learnings import samples
 
 from grove_backend_mcp.backend import McpBackend
@@ -24,8 +22,6 @@ from grove_core.testing.rules.news import SynchronisingRules
 from grove_core.testing.rules.searching import SearchingRules
 from grove_core.testing.rules.sharing import ConcurrencyRules
 from grove_core.testing.rules.storing import ListingRules, WritingRules
-
-BY_LABEL = {one.label: one for one in SERVERS}
 
 
 def settings_of(one):
@@ -44,23 +40,18 @@ class OnRealServer:
     label = ""
 
     @pytest.fixture
-    def used_server(self, shared_servers, tmp_path) -> Iterator[object]:
-        server = BY_LABEL[self.label]
-        if server.over_http:
-            yield shared_servers(server)
-        else:
-            with running(server, tmp_path / "server") as one:
-                yield one
+    def server(self):
+        return next(one for one in SERVERS if one.label == self.label)
 
     @pytest.fixture
-    def open_backend(self, used_server, tmp_path):
+    def open_backend(self, running_server, tmp_path):
         root, opened = tmp_path / "project", []
         root.mkdir()
         context = BackendContext(
             root=root,
             home=tmp_path / "home",
-            environment={"PATH": os.environ["PATH"], "HOME": str(used_server.home)},
-            settings=settings_of(used_server),
+            environment={"PATH": os.environ["PATH"], "HOME": str(running_server.home)},
+            settings=settings_of(running_server),
         )
 
         def open_one():

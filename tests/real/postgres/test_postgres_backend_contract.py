@@ -16,16 +16,12 @@ def shared(server):
     return server.database()
 
 
-class OnServer:
-    """How the backend is opened; a class for each role it may connect as."""
+class TestOwner(BackendContract):
+    """The role that owns the tables."""
 
     @pytest.fixture
-    def url(self, shared):
-        return shared.url
-
-    @pytest.fixture
-    def open_backend(self, url, tmp_path):
-        settings = PostgresSettings(url=url, project=f"contract-{uuid4().hex[:12]}")
+    def open_backend(self, shared, tmp_path):
+        settings = PostgresSettings(url=shared.url, project=f"contract-{uuid4().hex[:12]}")
         context = BackendContext(root=tmp_path, home=tmp_path / "home", settings=settings)
         return lambda: PostgresBackend(context)
 
@@ -34,7 +30,3 @@ class OnServer:
         """A folder stands where what waits is to be written."""
         open_backend()._paths.outbox.mkdir(parents=True)
         return open_backend
-
-
-class TestOwner(OnServer, BackendContract):
-    """The role that owns the tables."""

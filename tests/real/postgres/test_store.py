@@ -29,13 +29,7 @@ def vectors(database):
     if not database.ask(offered):
         pytest.skip("no pgvector beside this server")
     database.ask("CREATE EXTENSION vector")
-
-
-def tables(database):
-    return {
-        name
-        for (name,) in database.ask("SELECT tablename FROM pg_tables WHERE schemaname = 'grove'")
-    }
+    return database
 
 
 def test_everything_is_made_once(database, open_store, vectors):
@@ -337,17 +331,9 @@ class Meaning:
         ]
 
 
-@pytest.fixture
-def with_vectors(database):
-    if not database.ask("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
-        pytest.skip("no pgvector beside this server")
-    database.ask("CREATE EXTENSION vector")
-    return database
-
-
-def test_what_is_meant_is_found_without_its_words(with_vectors, open_store):
+def test_what_is_meant_is_found_without_its_words(vectors, open_store):
     meaning = Meaning()
-    store = open_store(with_vectors, embed=meaning, model="subjects")
+    store = open_store(vectors, embed=meaning, model="subjects")
     store.add(SUBJECTS.values())
     assert best(store, text="flames") is None
     assert store.embed_missing(3) == 3
@@ -371,8 +357,8 @@ def failing(_):
     [failing, lambda texts: [], lambda texts: [[]] * len(texts), lambda texts: [["x"]] * len(texts),
      lambda texts: [[float("nan")]] * len(texts), lambda texts: None],
 )  # fmt: skip
-def test_a_function_that_fails_costs_meaning_only(with_vectors, open_store, embed):
-    store = open_store(with_vectors, embed=embed, model="bad")
+def test_a_function_that_fails_costs_meaning_only(vectors, open_store, embed):
+    store = open_store(vectors, embed=embed, model="bad")
     store.add(SUBJECTS.values())
     assert best(store, text="kerosene")[0] == SUBJECTS["text"].id
     with pytest.raises(BackendError, match="function that makes vectors"):

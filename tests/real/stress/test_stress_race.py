@@ -7,7 +7,6 @@ status itself.
 import fcntl
 import json
 import random
-import re
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -191,28 +190,3 @@ def check_files(world):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     flag = (world.grove_home / "cache" / "fast" / "session-1").read_bytes()[:1]
     assert flag == b"0"
-
-
-def test_reflections_of_many_sessions_at_once_all_get_ids_of_their_own(beads, candidate):
-    """In the reference, twenty that were accepted left three."""
-    numbers = range(turned_up(8, 40))
-    sessions = [f"session-{number}" for number in numbers]
-    for session in sessions:
-        beads.agent(session).starts()
-    processes = []
-    for number in numbers:
-        session = sessions[number]
-        processes.append(beads.start("reflect", "-q", "--session-id", session))
-        processes[-1].stdin.write(json.dumps(candidate(number)).encode())
-        processes[-1].stdin.close()
-        processes[-1].stdin = None
-    answers = [process.communicate(timeout=600) for process in processes]
-    assert {process.returncode for process in processes} == {0}, answers
-    told = [out.decode().strip() for out, _ in answers]
-    assert sorted(beads.learning_ids()) == sorted(set(told))
-    assert len(set(told)) == len(numbers)
-    text = beads.learnings_file.read_text()
-    assert len(re.findall(r"^> .*prefetch_items\(\) first\.$", text, re.MULTILINE)) == len(numbers)
-    assert len(beads.events("reflection")) == len(numbers)
-    written = [len(beads.session(session)["written"]) for session in sessions]
-    assert written == [1] * len(sessions)
