@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Any, Final
 from grove_core.codec import event_to_line
 from grove_core.errors import StorageError
 from grove_core.model.events import StatsEvent
-from grove_core.model.value import frozen
 from grove_core.stats.lines import EventLine, read_lines
 from grove_core.storage import files
 from grove_core.storage.paths import ProjectPaths
@@ -23,18 +22,10 @@ _RANDOM_BYTES: Final = 5
 _PRIVATE: Final = {"rejected": ("summary", "tags", "reason"), "skip": ("reason",)}
 
 
-@frozen(eq=False, repr=False)
-class Publication:
-    """What of a log was published: its bytes up to an offset, in files of these names."""
-
-    offset: int = 0
-    names: frozenset[str] = frozenset()
-
-
 def event_files(project: ProjectPaths) -> tuple[Path, ...]:
     """Name the files with a project's events."""
     log = project.events_file
-    own = _publication(project).names
+    _, own = _publication(project)
     shared = (path for path in shared_event_files(project) if path.name not in own)
     return (*((log,) if log.exists() else ()), *shared)
 
@@ -67,7 +58,7 @@ def publish(project: ProjectPaths, now: datetime) -> None:
     if not log.exists():
         return
     with files.locked(log) as descriptor:
-        offset = _publication(project).offset
+        offset, _ = _publication(project)
         content = os.pread(descriptor, os.fstat(descriptor).st_size - offset, offset)
         end = content.rfind(b"\n") + 1
         text = "".join(_published_lines(content[:end], offset))
@@ -98,21 +89,21 @@ def _without_texts(line: str, offset: int) -> str:
     return json.dumps({**kept, "offset": offset}, separators=(",", ":"))
 
 
-def _publication(project: ProjectPaths) -> Publication:
-    """Read what was published; nothing counts once the log is gone that it is about."""
-    names, offset = [], 0
+def _publication(project: ProjectPaths) -> tuple[int, Collection[str]]:
+    """Read up to where the log was published, and in which files; nothing counts without it."""
+    names, offset = set(), 0
     try:
         for line in (files.read_text(project.publication_file) or "").splitlines():
             with suppress(ValueError):  # torn by a crash
                 document = json.loads(line)
                 if not isinstance(document, dict):
                     continue
-                names += [document["file"]] if "file" in document else []
+                names |= {document["file"]} if "file" in document else set()
                 offset = document.get("offset", offset)
         is_there = offset <= project.events_file.stat().st_size
     except (StorageError, OSError):
         is_there = False
-    return Publication(offset, frozenset(names)) if is_there else Publication()
+    return (offset, names) if is_there else (0, ())
 
 
 def _note(project: ProjectPaths, **fields: str | int) -> None:

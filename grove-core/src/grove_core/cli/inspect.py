@@ -18,7 +18,7 @@ from grove_core.services.cleanup import files_of
 from grove_core.services.explain import retrievals_of
 from grove_core.services.overview import liveness_of, pending_reflections
 from grove_core.services.result import Line, Part, Result
-from grove_core.services.sessions import KEPT_FROM_START, SessionUpdate, update_session
+from grove_core.services.sessions import SessionUpdate, update_session
 from grove_core.storage.codec import to_jsonable
 from grove_core.text import clean_line, counted
 
@@ -149,10 +149,7 @@ def trace_command(
 
 
 def _trace_lines(trace: Trace, shown: Sequence[TraceEvent]) -> Iterator[Line]:
-    first_after_gap = trace.events[KEPT_FROM_START:][:1] if trace.dropped else ()
     for event in shown:
-        if any(event is one for one in first_after_gap):
-            yield (f"… {counted(trace.dropped, 'event')} dropped …", "yellow")
         yield [
             (local_time(event.timestamp), "dim"),
             (f"  {event.event_type.value:<{_WIDEST_TYPE}}", "bold"),

@@ -33,8 +33,8 @@ def command(
 ) -> Result:
     """Rate learnings useful or not; ratings count when learnings are chosen for a session.
 
-    Named ones are rated at once. Without ids a terminal is asked about those whose rating would
-    teach most; elsewhere they are printed.
+    Named ones are rated at once. Without ids a terminal is asked about those that were rated least
+    and shown most; elsewhere they are printed.
     """
     if bool(ids) is (useful is None):
         raise click.UsageError("a rating takes ids of learnings, and --useful or --not-useful")

@@ -9,7 +9,7 @@ from attrs import asdict
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.options import limit_option
 from grove_core.cli.result import Result
-from grove_core.cli.timeparse import local_time, parse_time, time_ago
+from grove_core.cli.timeparse import local_time, parse_time
 from grove_core.model.session import Session
 from grove_core.project import Project
 from grove_core.quotation import quote_line
@@ -120,12 +120,11 @@ def pending_document(one: PendingReflection) -> dict[str, Any]:
 
 def _session_lines(session: Session, project: Project) -> Iterator[Line]:
     state = liveness_of(session, project)
-    written = f"{local_time(session.updated_at)}, {time_ago(session.updated_at, project.now)}"
     yield [
         (session.id, "bold"),
         (f"  {state.value}", _STYLES[state]),
         f"  gate {session.gate.status.value}",
-        (f"  written {written}", "dim"),
+        (f"  written {local_time(session.updated_at)}", "dim"),
     ]
     if about := _about(session):
         yield f"    {about}"

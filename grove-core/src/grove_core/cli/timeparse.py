@@ -7,11 +7,9 @@ from typing import Final
 import rich_click as click
 
 from grove_core.clock import format_instant, parse_instant
-from grove_core.text import counted
 
 _DURATION: Final = re.compile(r"([0-9]+)\s*([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_STEPS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def parse_time(text: str, now: datetime, option: str) -> datetime:
@@ -41,14 +39,3 @@ def local_time(instant: datetime) -> str:
         return instant.astimezone().strftime("%Y-%m-%d %H:%M:%S")
     except (OSError, OverflowError, ValueError):
         return format_instant(instant)  # at the ends of the calendar there is no local time
-
-
-def time_ago(instant: datetime, now: datetime) -> str:
-    """Say how long ago an instant was."""
-    seconds = int((now - instant).total_seconds())
-    if seconds < 0:
-        return "in the future"
-    for size, unit in _STEPS:
-        if seconds >= size:
-            return f"{counted(seconds // size, unit)} ago"
-    return "just now"

@@ -18,7 +18,6 @@ _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _NOTHING: Final = "·"
 _FEWEST_OF_A_TREND: Final = 5
 _LEAST_DIFFERENCE: Final = 0.05
-_MOST_LINE_NUMBERS: Final = 5
 _LONGEST_NAME: Final = 200
 _LONGEST_SUMMARY: Final = 500
 
@@ -108,10 +107,7 @@ def fault_of(fault: LogFault) -> str:
     """Return what is wrong with an event log."""
     said = []
     if fault.unreadable_count:
-        numbers = ", ".join(map(str, fault.unreadable[:_MOST_LINE_NUMBERS]))
-        more = ", …" if fault.unreadable_count > _MOST_LINE_NUMBERS else ""
-        lines = counted(fault.unreadable_count, "line")
-        said.append(f"{lines} cannot be read ({numbers}{more})")
+        said.append(f"{counted(fault.unreadable_count, 'line')} cannot be read")
     if fault.unknown:
         said.append(f"{counted(fault.unknown, 'event')} of a newer grove")
     return f"{clean_line(fault.path, _LONGEST_NAME)}: {', '.join(said)}"

@@ -1,7 +1,6 @@
 """What is said of learnings: that they are wrong, that they helped, that they are useful or not."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from math import log2
 from typing import TypeAlias
 
 from attrs import evolve
@@ -15,7 +14,6 @@ from grove_core.model.learning import (
     LearningStats,
     LearningStatus,
     Scope,
-    Share,
 )
 from grove_core.model.session import EventType, InjectionOutcome, Session
 from grove_core.plugins.descriptors import Area
@@ -170,7 +168,7 @@ def mark_used(
 def choose_questions(
     project: Project, limit: int, categories: Collection[Category] = ()
 ) -> tuple[list[Question], int]:
-    """Choose the learnings whose rating would teach most; the second result says of how many."""
+    """Choose the learnings least rated and most shown; the second result says of how many."""
     usage = project.usage()
     found = {
         one.hit.learning.id: one
@@ -179,16 +177,8 @@ def choose_questions(
         and (not categories or one.hit.learning.category in categories)
     }
     fared = [(one, usage.get(name) or LearningStats(name)) for name, one in found.items()]
-    fared.sort(key=lambda each: (-worth_of_rating(each[1]), each[1].learning_id))
+    fared.sort(key=lambda one: (one[1].rated_useful.total, -one[1].surfaced, one[1].learning_id))
     return fared[:limit], len(fared)
-
-
-def worth_of_rating(stats: LearningStats) -> float:
-    """Return how much one more rating of a learning would teach."""
-    rated = stats.rated_useful
-    observed = Share(stats.hits.count + rated.count, stats.hits.total + rated.total)
-    low, high = observed.interval or (0.0, 1.0)
-    return (high - low) * log2(2 + stats.surfaced) / (1 + rated.total) ** 2
 
 
 def rate(project: Project, ratings: Iterable[tuple[str, bool]]) -> Result:

@@ -111,11 +111,7 @@ def find_session(
         try:
             session = project.sessions.get(wanted)
         except CodecError as error:
-            raise CodecError(
-                f"the state of session {wanted} cannot be read"
-                f" ({project.sessions.path(wanted)}: {error});"
-                " its next hook sets the file aside and starts a new one"
-            ) from error
+            raise CodecError(f"{project.sessions.path(wanted)} cannot be read: {error}") from error
         if session is None:
             fitting = [one for one in sessions_here(project) if one.id.startswith(wanted)]
             if len(fitting) != 1:
