@@ -8,7 +8,7 @@ from attrs import Attribute, field, frozen
 
 from grove_core import TRUSTED_ALONE, TRUSTED_ONLY
 
-REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+REFERENCE: Final = r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
 """``${NAME}`` or ``${NAME:-default}``; nothing else is a reference, ``$NAME`` neither."""
 
 _TELLING: Final = frozenset(
@@ -19,28 +19,30 @@ _TELLING: Final = frozenset(
 _HARMLESS_ENDS: Final = frozenset(
     "dir enabled file header id method mode name path provider type url".split()
 )
-_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_SWITCH: Final = re.compile(r"(?i)|true|false|yes|no|on|off|none|\d{1,3}")
-_OPTION: Final = re.compile(r"--?([A-Za-z][\w-]*)(?:=(.*))?", re.DOTALL)
+_PART: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
+_SWITCH: Final = r"(?i)|true|false|yes|no|on|off|none|\d{1,3}"
+_OPTION: Final = r"(?s)--?([A-Za-z][\w-]*)(?:=(.*))?"
 
 
 def says_secret(name: str) -> bool:
     """Return whether a name stands for a secret."""
-    parts = [part.lower() for part in _PART.findall(name)]
+    parts = [part.lower() for part in re.findall(_PART, name)]
     return not _TELLING.isdisjoint(parts) and parts[-1] not in _HARMLESS_ENDS
 
 
 def is_written_out(value: str) -> bool:
     """Return whether a value that is to be secret stands there as it is."""
-    if _SWITCH.fullmatch(value):
+    if re.fullmatch(_SWITCH, value):
         return False
-    defaults = [found[2] for found in REFERENCE.finditer(value)]
-    return not defaults or any(default and not _SWITCH.fullmatch(default) for default in defaults)
+    defaults = [found[2] for found in re.finditer(REFERENCE, value)]
+    return not defaults or any(
+        default and not re.fullmatch(_SWITCH, default) for default in defaults
+    )
 
 
 def referred_to(text: str) -> tuple[str, ...]:
     """Name the variables that a text refers to."""
-    return tuple(found[1] for found in REFERENCE.finditer(text))
+    return tuple(found[1] for found in re.finditer(REFERENCE, text))
 
 
 def exposed_variables(args: Sequence[str]) -> tuple[str, ...]:
@@ -52,7 +54,7 @@ def exposed_variables(args: Sequence[str]) -> tuple[str, ...]:
 def option_values(args: Sequence[str]) -> Iterator[str]:
     """Return the values of options whose names stand for a secret, such as ``--api-key abc``."""
     for place, word in enumerate(args):
-        option = _OPTION.fullmatch(word)
+        option = re.fullmatch(_OPTION, word)
         if option is not None and says_secret(option[1]):
             following = args[place + 1] if place + 1 < len(args) else "-"
             value = option[2] if option[2] is not None else following
@@ -62,7 +64,7 @@ def option_values(args: Sequence[str]) -> Iterator[str]:
 
 _LEAST_SECONDS: Final = 0.1
 _MOST_SECONDS: Final = 600.0
-_PROJECT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
+_PROJECT: Final = r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}"
 
 
 def _check_secrets(_: object, attribute: "Attribute[Any]", value: Mapping[str, str]) -> None:
@@ -95,7 +97,7 @@ def _check_seconds(_: object, attribute: "Attribute[Any]", value: float) -> None
 
 
 def _check_project(_: object, attribute: "Attribute[Any]", value: str) -> None:
-    if value and (not _PROJECT.fullmatch(value) or ".." in value):
+    if value and (not re.fullmatch(_PROJECT, value) or ".." in value):
         raise ValueError(
             f'{attribute.name} must be letters, digits, ".", "_", "-" and "/", at most 100 of them,'
             f' without "..", not {value[:60]!r}'

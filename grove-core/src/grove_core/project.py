@@ -17,7 +17,7 @@ from grove_core.config.load import LoadedConfig, Source, load_config
 from grove_core.config.schema import Config, LayoutSetting, gate_policy
 from grove_core.environment import fingerprint
 from grove_core.errors import CodecError, StorageError
-from grove_core.model.gate import GatePolicy
+from grove_core.model.gate import MOST_BLOCKS_IN_A_ROW, GatePolicy
 from grove_core.model.memory import StorageLayout
 from grove_core.model.session import Session
 from grove_core.prefilter import Prefilter
@@ -479,8 +479,6 @@ class Project:
         """Open the gates of plugins that are on."""
         if not self.plugins.gates():
             return []
-        from grove_core.gate.stopping import MOST_BLOCKS_IN_A_ROW
-
         left = MOST_BLOCKS_IN_A_ROW - self.policy.max_blocks
         return self.plugins.open_gates(
             self.context(session_id=session_id), self.gate_settings(), left

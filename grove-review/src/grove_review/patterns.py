@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase, translate
 from typing import Final
 
-from attrs import frozen
-
 from grove_core import GateCall
 
 DECIDE: Final = ("grove", "reviewer", "decide")
@@ -17,16 +15,17 @@ _SPACE: Final = "\0"
 _OPTIONS: Final = r"(?: -[^ ]+(?: (?!-)[^ ]+)?)*"
 _MOST_WORDS: Final = 500
 """Of a command; more would only make the search long."""
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
+_PLAIN: Final = r"[A-Za-z0-9_-]+"
 _SEEN_ANYWAY: Final = ("Bash", "TaskUpdate", "TodoWrite")
 """What grove's hooks are registered for whatever gates want; and ``mcp__*``."""
 
 
-@frozen(eq=False, repr=False)
 class Pattern:
     """A pattern: the tool's name, and what stands behind ``Bash:``."""
 
-    text: str
+    def __init__(self, text: str) -> None:
+        """Take it as it is written."""
+        self.text = text
 
     @property
     def tool(self) -> str:
@@ -49,7 +48,7 @@ class Pattern:
         """The words without which no call matches; empty where none is sure."""
         plain: list[str] = []
         for word in (self.command or self.tool).split():
-            if not _PLAIN.fullmatch(word):
+            if not re.fullmatch(_PLAIN, word):
                 break
             plain.append(word)
         return " ".join(plain)

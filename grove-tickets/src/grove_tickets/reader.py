@@ -6,7 +6,6 @@
 from collections.abc import Sequence
 
 from grove_core import CommandReader, ToolCall, hookimpl
-from grove_tickets.arguments import is_known
 
 grove_api = 2
 
@@ -26,6 +25,7 @@ def read(call: ToolCall) -> Sequence[Sequence[str | None]]:
     Returns:
         The words of each command; ``None`` for a word that only the running shell knows.
     """
+    from grove_tickets.arguments import is_known
     from grove_tickets.shell import commands
 
     text = call.input.get("command")

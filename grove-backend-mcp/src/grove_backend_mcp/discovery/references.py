@@ -43,7 +43,7 @@ def expand(text: str, environment: Mapping[str, str]) -> str:
             )
         return str(default)
 
-    return REFERENCE.sub(value, text)
+    return re.sub(REFERENCE, value, text)
 
 
 def resolve(entry: ServerEntry, context: BackendContext) -> Endpoint:

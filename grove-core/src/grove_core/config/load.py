@@ -195,7 +195,7 @@ def _read_file(path: Path) -> str:
         content = read_bytes(path, _LARGEST_FILE_BYTES + 1) or b""
         if len(content) > _LARGEST_FILE_BYTES:
             raise ValueProblem("is larger than 1 MiB")
-        return content.decode("utf-8-sig")
+        return content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueProblem(f"is not UTF-8 (at line {line})") from error

@@ -7,6 +7,7 @@ from attrs import evolve
 
 from grove_core.gate.cycles import Notes, Outcome, finish, skip_note, with_new_baseline
 from grove_core.model.gate import (
+    CYCLE_FACTOR,
     AutoSkipDecider,
     BrokenCycle,
     CircuitBreaker,
@@ -26,10 +27,7 @@ from grove_core.model.gate import (
 )
 from grove_core.model.session import EventType, StopCount
 
-# A client that has a cap overrides the next block, and may then end a headless run with nothing.
-MOST_BLOCKS_IN_A_ROW: Final = 8
 MOST_BLOCKS: Final = 6
-CYCLE_FACTOR: Final = 2
 # A new shell at each stop must not put the reflection off for ever.
 MOST_SHELL_DEFERRALS: Final = 3
 # An agent that never reflects must not make its session's state grow for ever.

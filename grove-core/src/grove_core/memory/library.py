@@ -39,9 +39,9 @@ LIST_SECONDS: Final = 60.0
 
 _GRACE_SECONDS: Final = 15.0
 _ACTIVE: Final = LearningStatus.ACTIVE
-_NO_ANSWER: Final = Health(ok=False, detail="did not answer; `grove plugins` names the fault")
+_NO_ANSWER: Final = "did not answer; `grove plugins` names the fault"
 _NOT_OPENED: Final = Health(ok=False, detail="could not be opened; `grove plugins` names the fault")
-_NOT_ASKED: Final = Health(ok=True, detail="not asked here: `grove backends` asks its server")
+_NOT_ASKED: Final = "not asked here: `grove backends` asks its server"
 
 T = TypeVar("T")
 
@@ -198,13 +198,13 @@ class MemoryLibrary(AvailableBackends):
         found = {one.spec.name: _NOT_OPENED for one in self.states if one.is_active}
         for one in self.project_backends:
             asks = servers or not one.can(Capability.SYNCHRONISE)
-            found[one.spec.name] = self.health(one) if asks else _NOT_ASKED
+            found[one.spec.name] = self.health(one) if asks else Health(ok=True, detail=_NOT_ASKED)
         return found
 
     def health(self, opened: OpenBackend) -> Health:
         """Ask a backend how it does."""
         answer = self._ask(opened, "ping", seconds=self._limit(opened, READ_SECONDS))
-        return clean(Health, answer) or _NO_ANSWER
+        return clean(Health, answer) or Health(ok=False, detail=_NO_ANSWER)
 
     def freshness(self) -> Sequence[Freshness]:
         """Return how well what backends store here stands for what their servers have."""

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from enum import Enum
+from typing import Final
 
 from grove_core.model.learning import RejectedCandidate
 from grove_core.model.ticket import BackgroundTask, Ticket
@@ -43,6 +44,12 @@ class GatePolicy(Value):
     auto_skip_decider: AutoSkipDecider = AutoSkipDecider.AGENT
     session_rearm_lines: int = 50
     session_rearm_seconds: int = 1800
+
+
+# A client that has a cap overrides the next block, and may then end a headless run with nothing.
+MOST_BLOCKS_IN_A_ROW: Final = 8
+CYCLE_FACTOR: Final = 2
+"""So many times as often as in a row an agent is stopped for one reflection at most."""
 
 
 class SkipDecider(Enum):

@@ -8,7 +8,6 @@ from threading import Lock, Thread
 from typing import Final, TypeVar
 
 from grove_core.errors import PluginError
-from grove_core.model.value import Value, frozen
 
 T = TypeVar("T")
 
@@ -29,13 +28,11 @@ class NoTimeLeftError(PluginError):
     """A plugin was not called, since everybody's time is used up."""
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class TimeLimits(Value):
+class TimeLimits:
     """How long plugins may take, in seconds of processor time."""
 
-    load: float = 1.0
-    registration: float = 0.5
-    life_cycle: float = 0.5
+    def __init__(self, load: float = 1, registration: float = 0.5, life_cycle: float = 0.5) -> None:
+        self.load, self.registration, self.life_cycle = load, registration, life_cycle
 
 
 class Deadline:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attrs import evolve
 
-from grove_core.gate.stopping import CYCLE_FACTOR
+from grove_core.model.gate import CYCLE_FACTOR
 from grove_core.model.hook import CONTEXT_LIMIT, HookEvent, HookInput
 from grove_core.model.session import EventType, Session
 from grove_core.plugins.gates import GateAnswer, GateCall, PluginGate
