@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from grove_core.errors import ReflectionError, StorageError, TooSoonError
 from grove_core.identifiers import new_learning_id
-from grove_core.model.events import Reflection, Rejected, StatsEvent
+from grove_core.model.events import Reflection, Rejected
 from grove_core.model.gate import (
     GateEvent,
     ReflectionResult,
@@ -291,62 +291,45 @@ def _publish(project: Project, stored: Sequence[_Stored]) -> None:
 
 
 def _log(project: Project, judged: _Judged, stored: Sequence[_Stored]) -> Sequence[str]:
-    """Log what was stored, refused and rated; what is personal, in the personal log."""
-    sent, rejected = judged.sent, judged.result.rejected
-    kinds = sorted(set(map(_is_personal, sent.candidates)))
-    events: list[tuple[StatsEvent, bool]] = []
+    """Log what was stored, refused and rated; in the personal log where any of it is personal."""
+    sent, rejected, session = judged.sent, judged.result.rejected, judged.session
+    # A reason may quote another candidate of the same submission, or what is personal.
+    personal = any(map(_is_personal, sent.candidates)) or any(
+        one.rejection.existing_id in judged.known.personal_ids for one in rejected
+    )
+    criteria = {criterion.value for one in stored for criterion in one.learning.criteria_met}
+    reflection = Reflection(
+        ts=project.now,
+        session_id=session.id,
+        candidates=len(sent.candidates),
+        accepted=len(stored),
+        categories=tuple(sorted({one.learning.category.value for one in stored})),
+        criteria=tuple(sorted(criteria)),
+        ticket_id=ticket_of(session.gate),
+        backend=", ".join(dict.fromkeys(one.receipt.backend for one in stored)),
+    )
     if stored or rejected:
-        events += [(_reflection(project, judged, stored, personal=one), one) for one in kinds]
-    for one in rejected:
-        raw = sent.candidates[one.position]
-        # A reason may quote another candidate of the same submission, or what is personal.
-        is_quoting = one.rejection.existing_id in judged.known.personal_ids or (
-            one.stage is Stage.DUPLICATE and True in kinds
-        )
-        personal = is_quoting or _is_personal(raw)
-        events.append((_rejection(project, judged.session.id, one, raw), personal))
-    project.log_by_area(events)
+        refusals = (_rejection(project, judged, one) for one in rejected)
+        project.log_events([reflection, *refusals], personal=personal)
     # Refused or repeated as a whole, it may be sent again.
     counts = judged.reflects or judged.skips
     ratings = [(one.learning_id, one.useful) for one in sent.ratings] if counts else []
     return rate(project, ratings).warnings
 
 
-def _reflection(
-    project: Project, judged: _Judged, stored: Sequence[_Stored], *, personal: bool
-) -> Reflection:
-    """Count what belongs to one of the logs."""
-    own = [one for one in stored if (one.learning.scope is Scope.PERSONAL) is personal]
-    criteria = {criterion.value for one in own for criterion in one.learning.criteria_met}
-    return Reflection(
-        ts=project.now,
-        session_id=judged.session.id,
-        candidates=sum(_is_personal(one) is personal for one in judged.sent.candidates),
-        accepted=len(own),
-        categories=tuple(sorted({one.learning.category.value for one in own})),
-        criteria=tuple(sorted(criteria)),
-        ticket_id=ticket_of(judged.session.gate),
-        backend=", ".join(dict.fromkeys(one.receipt.backend for one in own)),
-    )
-
-
-def _rejection(
-    project: Project,
-    session_id: str,
-    one: RejectedCandidate,
-    raw: Any,  # noqa: ANN401 - any JSON value
-) -> Rejected:
+def _rejection(project: Project, judged: _Judged, one: RejectedCandidate) -> Rejected:
     """Describe a refusal for a log that is committed: of a secret nothing but its place."""
     summary, reason = one.summary, one.rejection.reason
     if one.stage is Stage.SECRET:
         # Tells a candidate from others where no word of it may be kept.
+        raw = judged.sent.candidates[one.position]
         content = json.dumps(raw, sort_keys=True, ensure_ascii=True, default=str)
         digest = hashlib.sha256(content.encode("ascii")).hexdigest()[:_DIGEST_LENGTH]
         summary = f"(withheld, sha256 {digest})"
         reason = f"holds what looks like a secret ({one.rejection.field})"
     return Rejected(
         ts=project.now,
-        session_id=session_id,
+        session_id=judged.session.id,
         summary=summary,
         tags=one.tags,
         stage=one.stage.value,
