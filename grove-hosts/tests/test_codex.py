@@ -162,49 +162,6 @@ def test_patches_tell_the_files_that_they_have_changed(tmp_path):
     assert list(edited_files(str(tmp_path / "none"), 0)) == []
 
 
-def context(name, text, **more):
-    return {**more, "hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
-
-
-@pytest.mark.parametrize(
-    ("name", "reply", "document"),
-    [
-        ("Stop-first", {}, None),
-        ("Stop-first", {"block": "Reflect."}, {"decision": "block", "reason": "Reflect."}),
-        ("Stop-first", {"warning": "let go"}, {"systemMessage": "let go"}),
-        # One key that it does not know, and the client drops the whole answer.
-        ("Stop-first", {"context": "a"}, None),
-        ("SubagentStop-first", {"block": "On."}, {"decision": "block", "reason": "On."}),
-        ("SessionStart-startup", {"context": "a"}, context("SessionStart", "a")),
-        (
-            "SessionStart-startup",
-            {"context": "a", "message": "m"},
-            context("SessionStart", "a", systemMessage="m"),
-        ),
-        ("UserPromptSubmit", {"context": "a"}, context("UserPromptSubmit", "a")),
-        ("PostToolUse-Bash", {"context": "a"}, context("PostToolUse", "a")),
-        # There a block or a denial would take the place of what the tool has printed.
-        ("PostToolUse-Bash", {"block": "no", "deny": "no"}, None),
-        (
-            "PreToolUse-Bash",
-            {"deny": "not yet"},
-            {
-                "hookSpecificOutput": {
-                    "hookEventName": "PreToolUse",
-                    "permissionDecision": "deny",
-                    "permissionDecisionReason": "not yet",
-                }
-            },
-        ),
-        ("SessionEnd-other", {}, None),
-    ],
-)
-def test_a_reply_is_said_in_the_keys_that_the_client_knows(name, reply, document):
-    answer = CODEX.answer(read(name), HookReply(**reply))
-    assert (answer.exit_code, answer.stderr) == (0, "")
-    assert (json.loads(answer.stdout) if answer.stdout else None) == document
-
-
 # --- its files ------------------------------------------------------------------------------------
 
 
@@ -217,17 +174,8 @@ def here(tmp_path):
     return HostContext(root=root, environment={"HOME": str(home)})
 
 
-def install(here):
-    """Write what setup says; gives the file of the hooks."""
-    for file in CODEX.setup(here).files:
-        before = file.path.read_text() if file.path.exists() else ""
-        file.path.parent.mkdir(parents=True, exist_ok=True)
-        file.path.write_text(file.put(before))
-    return file.path
-
-
-def test_hooks_go_to_the_person_or_to_the_project(here, tmp_path):
-    own, shared = install(here), install(evolve(here, shared=True))
+def test_hooks_go_to_the_person_or_to_the_project(here, install, tmp_path):
+    own, shared = install(CODEX, here), install(CODEX, evolve(here, shared=True))
     assert own == tmp_path / "home/.codex/hooks.json"
     assert shared == here.root / ".codex/hooks.json"
     elsewhere = evolve(here, environment={"CODEX_HOME": str(tmp_path / "c")})
@@ -240,14 +188,14 @@ def test_hooks_go_to_the_person_or_to_the_project(here, tmp_path):
     }
 
 
-def test_a_hook_is_the_same_for_every_version_and_project(here):
-    hooks = json.loads(install(here).read_text())["hooks"]
+def test_a_hook_is_the_same_for_every_version_and_project(here, install):
+    hooks = json.loads(install(CODEX, here).read_text())["hooks"]
     handlers = [hook for groups in hooks.values() for group in groups for hook in group["hooks"]]
     assert {hook["command"] for hook in handlers} == {"grove hook codex || true"}
     assert all(isinstance(hook["timeout"], int) for hook in handlers)
     assert all(list(group) == ["hooks"] for groups in hooks.values() for group in groups)
     told = evolve(here, program="/venv/bin/grove", tools=("Read",), agents=("reviewer",))
-    assert json.loads(install(told).read_text())["hooks"] == hooks
+    assert json.loads(install(CODEX, told).read_text())["hooks"] == hooks
 
 
 OTHER = st.fixed_dictionaries({"type": st.just("command"), "command": st.text(max_size=9)})
@@ -301,9 +249,9 @@ def found(here):
     return [(one.status, one.detail) for one in CODEX.check(here)]
 
 
-def test_trust_is_seen_as_the_client_sees_it(here):
+def test_trust_is_seen_as_the_client_sees_it(here, install):
     assert found(here) == []
-    install(here)
+    install(CODEX, here)
     (untrusted,) = CODEX.check(here)
     assert untrusted.status is Status.BROKEN
     assert "SessionEnd: not trusted" in untrusted.detail
@@ -321,8 +269,8 @@ def test_trust_is_seen_as_the_client_sees_it(here):
         (lambda hooks: hooks["Stop"].append({"hooks": []}), None),
     ],
 )
-def test_what_has_changed_since_it_was_trusted_is_named(here, change, expected):
-    file = install(here)
+def test_what_has_changed_since_it_was_trusted_is_named(here, install, change, expected):
+    file = install(CODEX, here)
     trust(here)
     document = json.loads(file.read_text())
     change(document["hooks"])
@@ -332,8 +280,8 @@ def test_what_has_changed_since_it_was_trusted_is_named(here, change, expected):
     assert expected is None or expected in detail
 
 
-def test_what_else_keeps_hooks_from_running_is_named(here):
-    file = install(here)
+def test_what_else_keeps_hooks_from_running_is_named(here, install):
+    file = install(CODEX, here)
     config = trust(here, features="hooks = false")
     assert [status for status, _ in found(here)] == [Status.BROKEN, Status.OK]
     config.write_text(f'[hooks.state."{file}:session_start:0:0"]\nenabled = false\n')
@@ -342,8 +290,8 @@ def test_what_else_keeps_hooks_from_running_is_named(here):
     assert "cannot be read" in found(here)[0][1]
 
 
-def test_a_project_has_to_be_trusted_besides(here):
-    install(evolve(here, shared=True))
+def test_a_project_has_to_be_trusted_besides(here, install):
+    install(CODEX, evolve(here, shared=True))
     trust(here, "project")
     assert [status for status, _ in found(here)] == [Status.BROKEN, Status.OK]
     trusted = f"projects.{json.dumps(str(here.root))}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_core import HookEvent, HookInput, HookReply, HostContext, StartSource, Status
+from grove_core import HookEvent, HookInput, HookReply, StartSource, Status
 from grove_hosts.copilot import grove_hosts
 
 RECORDED = Path(__file__).parents[2] / "tests" / "data" / "hosts" / "copilot"
@@ -112,24 +112,6 @@ def test_two_files_of_hooks_are_told_apart():
     assert folders == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    ("event", "reply", "document"),
-    [
-        (HookEvent.SESSION_START, HookReply(context="See."), {"additionalContext": "See."}),
-        (
-            HookEvent.PRE_TOOL_USE,
-            HookReply(deny="No.", warning="w"),
-            {"permissionDecision": "deny", "permissionDecisionReason": "No."},
-        ),
-        (HookEvent.PRE_TOOL_USE, HookReply(warning="w"), None),
-    ],
-)
-def test_a_reply_is_one_object_and_no_failure(event, reply, document):
-    answer = HOST.answer(HookInput(event=event, session_id="s"), reply)
-    assert (answer.exit_code, answer.stderr) == (0, "")
-    assert (json.loads(answer.stdout) if answer.stdout else None) == document
-
-
 def test_a_person_is_warned_at_a_stop():
     answer = HOST.answer(
         HookInput(event=HookEvent.STOP, session_id="s"), HookReply(warning="Mind.")
@@ -153,28 +135,15 @@ def test_edits_are_found_in_the_transcript(tmp_path):
 # --- its files --------------------------------------------------------------------------------------
 
 
-def context(tmp_path, **more):
-    environment = {"HOME": str(tmp_path / "home")}
-    fields = {"root": tmp_path / "p", "environment": environment, "program": "/opt/my bin/grove"}
-    return HostContext(**{**fields, **more})
-
-
-def install(given):
-    (file,) = HOST.setup(given).files
-    file.path.parent.mkdir(parents=True)
-    file.path.write_text(file.put(""))
-    return file
-
-
 @pytest.mark.parametrize(
     ("shared", "program", "place"),
     [(False, "'/opt/my bin/grove'", "home/.copilot/hooks"), (True, "grove", "p/.github/hooks")],
 )
-def test_hooks_are_in_a_file_of_their_own(tmp_path, shared, program, place):
-    given = context(tmp_path, shared=shared, tools=("Edit",), agents=("reviewer",))
-    file = install(given)
-    assert file.path == tmp_path / place / "grove.json"
-    hooks = json.loads(file.path.read_text())["hooks"]
+def test_hooks_are_in_a_file_of_their_own(context, install, tmp_path, shared, program, place):
+    given = context(shared=shared, tools=("Edit",), agents=("reviewer",))
+    file = install(HOST, given)
+    assert file == tmp_path / place / "grove.json"
+    hooks = json.loads(file.read_text())["hooks"]
     assert set(hooks) == {*HOST.events, "SubagentStop"}
     commands = {event: one["hooks"][0]["command"] for event, (one,) in hooks.items()}
     assert commands.pop("PreToolUse") == f"{program} hook copilot || true"
@@ -182,21 +151,19 @@ def test_hooks_are_in_a_file_of_their_own(tmp_path, shared, program, place):
     assert hooks["PreToolUse"][0]["matcher"] == "Bash|.+-.+|Edit"
     found = HOST.registered(given)
     assert [one.event for one in found] == list(hooks)
-    assert {(one.source, one.kind) for one in found} == {
-        (file.path, "project" if shared else "user")
-    }
+    assert {(one.source, one.kind) for one in found} == {(file, "project" if shared else "user")}
     assert {one.program for one in found} == {program.strip("'")}
 
 
-def test_the_home_can_be_elsewhere(tmp_path):
-    given = context(tmp_path, environment={"HOME": "/h", "COPILOT_HOME": str(tmp_path)})
+def test_the_home_can_be_elsewhere(context, tmp_path):
+    given = context(environment={"HOME": "/h", "COPILOT_HOME": str(tmp_path)})
     assert HOST.setup(given).files[0].path == tmp_path / "hooks" / "grove.json"
-    assert HOST.setup(context(tmp_path, hooks=False)).files == ()
+    assert HOST.setup(context(hooks=False)).files == ()
 
 
-def test_shared_hooks_need_trust_as_far_as_can_be_seen(tmp_path):
-    given = context(tmp_path, shared=True)
-    file = install(given)
+def test_shared_hooks_need_trust_as_far_as_can_be_seen(context, install, tmp_path):
+    given = context(shared=True)
+    file = install(HOST, given)
     assert "--trust-folder" in HOST.setup(given).notes[0]
     (found,) = HOST.check(given)
     assert (found.status, "trusted" in found.detail) == (Status.WARNING, True)
@@ -205,6 +172,6 @@ def test_shared_hooks_need_trust_as_far_as_can_be_seen(tmp_path):
     trusted = json.dumps({"trustedFolders": [str(tmp_path / "p")]})
     (home / "config.json").write_text(f"// This file is managed automatically.\n{trusted}")
     assert list(HOST.check(given)) == []
-    off = {**json.loads(file.path.read_text()), "disableAllHooks": True}
-    file.path.write_text(json.dumps(off))
+    off = {**json.loads(file.read_text()), "disableAllHooks": True}
+    file.write_text(json.dumps(off))
     assert [one.status for one in HOST.check(given)] == [Status.BROKEN]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_core import HookEvent, HookInput, HookReply, HostContext
+from grove_core import HookEvent
 from grove_hosts.cursor import grove_hosts
 
 RECORDED = Path(__file__).parents[2] / "tests" / "data" / "hosts" / "cursor"
@@ -62,44 +62,17 @@ def test_what_is_no_concern():
 
 
 @pytest.mark.parametrize(
-    ("event", "reply", "document"),
-    [
-        ("STOP", HookReply(block="Go on."), {"followup_message": "Go on."}),
-        ("SESSION_START", HookReply(context="See.", message="m"), {"additional_context": "See."}),
-        (
-            "PRE_TOOL_USE",
-            HookReply(deny="No."),
-            {"permission": "deny", "user_message": "No.", "agent_message": "No."},
-        ),
-        ("PRE_TOOL_USE", HookReply(warning="Mind."), None),
-    ],
-)
-def test_a_reply_is_one_object_or_nothing(event, reply, document):
-    answer = HOST.answer(HookInput(event=HookEvent[event], session_id="s"), reply)
-    assert (answer.exit_code, answer.stderr) == (0, "")
-    assert (json.loads(answer.stdout) if answer.stdout else None) == document
-
-
-def context(tmp_path, **more):
-    environment = {"HOME": str(tmp_path / "home")}
-    fields = {"root": tmp_path / "p", "environment": environment, "program": "/opt/my bin/grove"}
-    return HostContext(**{**fields, **more})
-
-
-@pytest.mark.parametrize(
     ("shared", "command", "place"),
     [
         (False, "'/opt/my bin/grove' hook cursor", "home"),
         (True, "GROVE_HOOKS=project grove hook cursor", "p"),
     ],
 )
-def test_the_file_is_one_that_the_client_takes(tmp_path, shared, command, place):
-    given = context(tmp_path, shared=shared)
-    (file,) = HOST.setup(given).files
-    assert file.path == tmp_path / place / ".cursor" / "hooks.json"
-    file.path.parent.mkdir(parents=True)
-    file.path.write_text(file.put(""))
-    document = json.loads(file.path.read_text())
+def test_the_file_is_one_that_the_client_takes(context, install, tmp_path, shared, command, place):
+    given = context(shared=shared)
+    file = install(HOST, given)
+    assert file == tmp_path / place / ".cursor" / "hooks.json"
+    document = json.loads(file.read_text())
     assert document["version"] == 1
     # A name that it does not know voids the file.
     assert set(document["hooks"]) == {
@@ -109,4 +82,4 @@ def test_the_file_is_one_that_the_client_takes(tmp_path, shared, command, place)
     assert {one["command"] for (one,) in document["hooks"].values()} == {command}
     assert document["hooks"]["preToolUse"][0]["matcher"] == "Shell"
     assert [one.event for one in HOST.registered(given)] == list(document["hooks"])
-    assert HOST.setup(context(tmp_path, hooks=False)).files == ()
+    assert HOST.setup(context(hooks=False)).files == ()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_core import HookEvent, HookInput, HookReply, HostContext, StartSource, Status
+from grove_core import HookEvent, StartSource, Status
 from grove_hosts.gemini import grove_hosts
 
 RECORDED = Path(__file__).parents[2] / "tests" / "data" / "hosts" / "gemini"
@@ -99,63 +99,31 @@ def test_what_is_no_concern():
     assert call("BeforeAgent", prompt="grove: one step left.").is_notification
 
 
-@pytest.mark.parametrize(
-    ("event", "reply", "document"),
-    [
-        ("STOP", HookReply(block="Go on."), {"decision": "deny", "reason": "Go on."}),
-        ("PRE_TOOL_USE", HookReply(deny="No."), {"decision": "deny", "reason": "No."}),
-        ("STOP", HookReply(warning="Mind."), {"systemMessage": "Mind."}),
-        (
-            "USER_PROMPT_SUBMIT",
-            HookReply(context="See."),
-            {"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "See."}},
-        ),
-        ("PRE_TOOL_USE", HookReply(), {}),
-    ],
-)
-def test_a_reply_is_always_an_object(event, reply, document):
-    answer = HOST.answer(HookInput(event=HookEvent[event], session_id="s"), reply)
-    assert (answer.exit_code, answer.stderr) == (0, "")
-    assert json.loads(answer.stdout) == document
-
-
 # --- its settings ----------------------------------------------------------------------------------
-
-
-def context(tmp_path, **more):
-    environment = {"HOME": str(tmp_path / "home")}
-    fields = {"root": tmp_path / "p", "environment": environment, "program": "/opt/my bin/grove"}
-    return HostContext(**{**fields, **more})
-
-
-def install(given):
-    (file,) = HOST.setup(given).files
-    file.path.parent.mkdir(parents=True)
-    file.path.write_text(file.put(""))
-    return json.loads(file.path.read_text())["hooks"]
 
 
 @pytest.mark.parametrize(
     ("shared", "program", "place"),
     [(False, "/opt/my bin/grove", "home"), (True, "grove", "p")],
 )
-def test_hooks_are_put_into_settings(tmp_path, shared, program, place):
-    given = context(tmp_path, shared=shared, tools=("Edit", "web.fetch"))
-    hooks = install(given)
+def test_hooks_are_put_into_settings(context, install, tmp_path, shared, program, place):
+    given = context(shared=shared, tools=("Edit", "web.fetch"))
+    file = install(HOST, given)
+    hooks = json.loads(file.read_text())["hooks"]
     assert tuple(hooks) == HOST.events
     assert hooks["BeforeTool"][0]["matcher"] == r"^(run_shell_command|mcp_.*|replace|web\.fetch)$"
     timeouts = [one["hooks"][0]["timeout"] for (one,) in hooks.values()]
     assert min(timeouts) == 3_000
-    file = tmp_path / place / ".gemini" / "settings.json"
+    assert file == tmp_path / place / ".gemini" / "settings.json"
     found = HOST.registered(given)
     assert [one.event for one in found] == list(hooks)
     assert {(one.source, one.program) for one in found} == {(file, program)}
 
 
 @pytest.mark.parametrize("program", ["grove", None])
-def test_a_program_that_is_gone_or_complains_denies_nothing(tmp_path, program):
-    given = context(tmp_path, shared=True)
-    command = install(given)["AfterAgent"][0]["hooks"][0]["command"]
+def test_a_program_that_is_gone_or_complains_denies_nothing(context, install, tmp_path, program):
+    file = install(HOST, context(shared=True))
+    command = json.loads(file.read_text())["hooks"]["AfterAgent"][0]["hooks"][0]["command"]
     (tmp_path / "bin").mkdir()
     if program:
         file = tmp_path / "bin" / program
@@ -171,12 +139,11 @@ def test_a_program_that_is_gone_or_complains_denies_nothing(tmp_path, program):
     assert (run.stdout, run.stderr) == ("{}\n" if program else "", "")
 
 
-def test_switches_are_seen(tmp_path):
-    given = context(tmp_path, shared=True)
-    install(given)
+def test_switches_are_seen(context, install):
+    given = context(shared=True)
+    settings = install(HOST, given)
     assert list(HOST.check(given)) == []
-    settings = tmp_path / "p" / ".gemini" / "settings.json"
     for switches in ({"enabled": False}, {"disabled": ["grove"]}):
         settings.write_text(json.dumps({"hooksConfig": switches}))
         assert [one.status for one in HOST.check(given)] == [Status.BROKEN]
-    assert HOST.setup(context(tmp_path, hooks=False)).files == ()
+    assert HOST.setup(context(hooks=False)).files == ()

@@ -4,8 +4,11 @@ import json
 import tempfile
 from pathlib import Path
 
-from grove_core import HookEvent
+import pytest
+
+from grove_core import HookEvent, HookInput, HookReply
 from grove_core.testing import HostContract
+from grove_hosts import codex, copilot, cursor, gemini, qwen
 
 DATA = Path(__file__).parents[2] / "tests" / "data"
 START, PROMPT, BEFORE, AFTER, FAILURE, STOP, SUBAGENT, END = (
@@ -151,3 +154,61 @@ class TestCursor(HostContract):
         END: recorded("step-sessionEnd"),
     }
     succeeded, failed = payloads[AFTER], payloads[FAILURE]
+
+
+def context(event, text="a", **more):
+    return {**more, "hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def denied(**more):
+    words = {"permissionDecision": "deny", "permissionDecisionReason": "No.", **more}
+    return {"hookSpecificOutput": words} if more else words
+
+
+DENIAL, WARNING, BOTH = {"deny": "No."}, {"warning": "Mind."}, {"context": "a", "message": "m"}
+REPLIES = {
+    codex: [
+        (START, BOTH, context("SessionStart", systemMessage="m")),
+        (PROMPT, {"context": "a"}, context("UserPromptSubmit")),
+        (BEFORE, DENIAL, denied(hookEventName="PreToolUse")),
+        (AFTER, {"context": "a"}, context("PostToolUse")),
+        # There a block or a denial would take the place of what the tool has printed.
+        (AFTER, {"block": "no", "deny": "no"}, None),
+        (STOP, {"block": "On."}, {"decision": "block", "reason": "On."}),
+        (STOP, WARNING, {"systemMessage": "Mind."}),
+        # One key that it does not know, and the client drops the whole answer.
+        (STOP, {"context": "a"}, None),
+        (SUBAGENT, {"block": "On."}, {"decision": "block", "reason": "On."}),
+    ],
+    copilot: [
+        (START, {"context": "a"}, {"additionalContext": "a"}),
+        (BEFORE, {**DENIAL, **WARNING}, denied()),
+        (BEFORE, WARNING, None),
+    ],
+    qwen: [
+        (STOP, {"block": "On."}, {"decision": "block", "reason": "On."}),
+        (STOP, WARNING, {"systemMessage": "Mind."}),
+    ],
+    gemini: [
+        (PROMPT, {"context": "a"}, context("BeforeAgent")),
+        (BEFORE, DENIAL, {"decision": "deny", "reason": "No."}),
+        (BEFORE, {}, {}),
+        (STOP, {"block": "On."}, {"decision": "deny", "reason": "On."}),
+        (STOP, WARNING, {"systemMessage": "Mind."}),
+    ],
+    cursor: [
+        (START, BOTH, {"additional_context": "a"}),
+        (BEFORE, DENIAL, {"permission": "deny", "user_message": "No.", "agent_message": "No."}),
+        (BEFORE, WARNING, None),
+        (STOP, {"block": "On."}, {"followup_message": "On."}),
+    ],
+}
+
+
+@pytest.mark.parametrize("client", REPLIES, ids=lambda module: module.__name__)
+def test_a_reply_is_said_in_the_keys_that_the_client_knows(client):
+    (host,) = client.grove_hosts()
+    for event, reply, document in REPLIES[client]:
+        answer = host.answer(HookInput(event=event, session_id="s"), HookReply(**reply))
+        assert (answer.exit_code, answer.stderr) == (0, "")
+        assert (json.loads(answer.stdout) if answer.stdout else None) == document, (event, reply)

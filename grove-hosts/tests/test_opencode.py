@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_core import CodecError, HookEvent, HostContext
+from grove_core import CodecError, HookEvent
 from grove_hosts.opencode import grove_hosts
 
 HERE = Path(__file__).parent
@@ -32,26 +32,16 @@ cat {folder}/${{event%%\\"*}} 2> /dev/null
 """
 
 
-def context(tmp_path, **more):
-    environment = {"HOME": str(tmp_path / "home")}
-    fields = {
-        "root": tmp_path / "p",
-        "environment": environment,
-        "program": str(tmp_path / "grove"),
-    }
-    return HostContext(**{**fields, **more})
-
-
 class Client:
     """The plugin under node, with a program in grove's place."""
 
-    def __init__(self, folder, program=PROGRAM):
+    def __init__(self, given, folder, program=PROGRAM):
         if shutil.which("node") is None:
             pytest.skip("no node to run the plugin with")
         self.folder, self.plugin = folder, folder / "plugin.mjs"
         (folder / "grove").write_text(program.format(folder=folder))
         (folder / "grove").chmod(0o755)
-        (file,) = HOST.setup(context(folder)).files
+        (file,) = HOST.setup(given).files
         self.plugin.write_text(file.put("").replace("cwd: call.cwd", 'cwd: "/"'))
 
     def answer(self, event, **reply):
@@ -91,8 +81,8 @@ class Client:
 
 
 @pytest.fixture
-def client(tmp_path):
-    return Client(tmp_path)
+def client(context, tmp_path):
+    return Client(context(program=str(tmp_path / "grove")), tmp_path)
 
 
 def prompt(text="Do it.", **part):
@@ -267,8 +257,8 @@ def test_a_summary_is_no_end(client):
         "#!/bin/sh\nexec sleep 30\n",
     ],
 )
-def test_a_broken_program_changes_nothing(tmp_path, program):
-    client = Client(tmp_path, program)
+def test_a_broken_program_changes_nothing(context, tmp_path, program):
+    client = Client(context(program=str(tmp_path / "grove")), tmp_path, program)
     source = client.plugin.read_text().replace("SECONDS = 25", "SECONDS = 0.2", 1)
     client.plugin.write_text(source)
     hooks = [
@@ -319,20 +309,20 @@ def test_an_agent_that_plans_must_not_act():
         ({"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/opencode/plugins/grove.js"),
     ],
 )
-def test_the_plugin_is_the_users(tmp_path, variables, path):
-    (file,) = HOST.setup(context(tmp_path, environment=variables)).files
+def test_the_plugin_is_the_users(context, variables, path):
+    (file,) = HOST.setup(context(environment=variables)).files
     assert str(file.path) == path
 
 
-def test_another_plugin_of_that_name_stays(tmp_path):
-    (file,) = HOST.setup(context(tmp_path)).files
+def test_another_plugin_of_that_name_stays(context):
+    (file,) = HOST.setup(context()).files
     with pytest.raises(CodecError, match="another plugin"):
         file.put("export const Grove = 1")
     assert file.take("export const Grove = 1", "") == "export const Grove = 1"
 
 
-def test_the_plugin_is_not_shared(tmp_path):
-    declined = HOST.setup(context(tmp_path, shared=True))
+def test_the_plugin_is_not_shared(context):
+    declined = HOST.setup(context(shared=True))
     assert declined.files == ()
     assert "63 MB" in declined.notes[0]
-    assert HOST.setup(context(tmp_path, hooks=False)).files == ()
+    assert HOST.setup(context(hooks=False)).files == ()

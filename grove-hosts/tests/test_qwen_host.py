@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_core import HookEvent, HookReply, HostContext, StartSource
+from grove_core import HookEvent, StartSource
 from grove_hosts.qwen import grove_hosts
 
 RECORDED = Path(__file__).parents[2] / "tests" / "data" / "hosts" / "qwen"
@@ -59,27 +59,13 @@ def test_a_stop_waits_for_subagents():
     assert ended.agent_type == "general-purpose"
 
 
-def test_blocks_and_warnings_are_json():
-    stop = calls("session", HookEvent.STOP)[0]
-    answers = [HOST.answer(stop, one) for one in (HookReply(block="On."), HookReply(warning="So."))]
-    said = [{"decision": "block", "reason": "On."}, {"systemMessage": "So."}]
-    assert [json.loads(one.stdout) for one in answers] == said
-    assert {(one.exit_code, one.stderr) for one in answers} == {(0, "")}
-
-
 @pytest.mark.parametrize(
     ("shared", "program", "place"),
-    [(False, "/opt/grove", "home/.qwen"), (True, "grove", "p/.qwen")],
+    [(False, "/opt/my bin/grove", "home/.qwen"), (True, "grove", "p/.qwen")],
 )
-def test_hooks_go_into_the_settings(tmp_path, shared, program, place):
-    given = HostContext(
-        root=tmp_path / "p", environment={"HOME": str(tmp_path / "home")}, program="/opt/grove",
-        tools=("Edit", "other"), agents=("reviewer",), shared=shared,
-    )  # fmt: skip
-    (file,) = HOST.setup(given).files
-    assert file.path == tmp_path / place / "settings.json"
-    file.path.parent.mkdir(parents=True)
-    file.path.write_text(file.put(""))
+def test_hooks_go_into_the_settings(context, install, tmp_path, shared, program, place):
+    given = context(tools=("Edit", "other"), agents=("reviewer",), shared=shared)
+    assert install(HOST, given) == tmp_path / place / "settings.json"
     found = {one.event: one for one in HOST.registered(given)}
     assert set(found) == {*HOST.events, "SubagentStop"}
     assert {(one.program, *one.arguments[:2]) for one in found.values()} == {
@@ -87,4 +73,4 @@ def test_hooks_go_into_the_settings(tmp_path, shared, program, place):
     }
     assert found["PreToolUse"].matcher == "^(run_shell_command|mcp__.*|edit|other)$"
     assert found["SubagentStop"].matcher == "^(reviewer)$"
-    assert HOST.setup(HostContext(root=tmp_path, environment={}, hooks=False)).files == ()
+    assert HOST.setup(context(hooks=False)).files == ()
