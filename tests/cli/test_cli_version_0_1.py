@@ -13,7 +13,7 @@ from world import World, listing
 RECORDED = Path(__file__).resolve().parents[1] / "data" / "version-0.1"
 READING = (
     "status", "doctor", "list", "sessions", "stats", "backends", "maintain", "trust", "plugins",
-    "config validate", "search rounding", "trace --session-id tuesday", "why --session-id tuesday",
+    "config validate", "search rounding", "trace tuesday", "why --session-id tuesday",
 )  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def test_what_waited_goes_on(recorded, candidate):
     )
     assert done.code == 0, done.stderr
     assert len(ids(recorded)) == 5
-    assert recorded.grove("debug", "--session-id", "tuesday", "--json").json["pending"] == []
+    assert recorded.grove("debug", "tuesday", "--json").json["pending"] == []
     for path, text in entries.items():
         assert path.read_text().startswith(text)
     waited = next(RECORDED.glob("grove-home/outbox/*")).stem

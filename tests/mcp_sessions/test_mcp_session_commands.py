@@ -89,7 +89,7 @@ def uses(world, candidate):
         world.grove("status"),
         world.grove("doctor"),
         world.grove("config", "--json"),
-        world.grove("trace", "--session-id", "session-secret"),
+        world.grove("trace", "session-secret"),
     ]
     return "".join([*printed, *(f"{one.stdout}{one.stderr}" for one in done), world.log()])
 

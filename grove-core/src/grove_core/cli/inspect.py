@@ -1,13 +1,13 @@
 """``grove debug`` and ``grove trace``: a session in full."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import rich_click as click
 
 from grove_core.cli.app import Invocation, find_session, grove_command
-from grove_core.cli.options import choice_option, limit_option, session_option
+from grove_core.cli.options import choice_option, limit_option
 from grove_core.cli.sessions import pending_document
 from grove_core.cli.timeparse import local_time
 from grove_core.model.gate import Forced, GateStatus
@@ -26,21 +26,8 @@ _LONGEST_DETAIL: Final = 400
 _WIDEST_TYPE: Final = max(len(kind.value) for kind in EventType)
 
 
-def _session_argument(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the argument ``SESSION``, and ``--session-id`` that says the same."""
-    return click.argument("session", required=False)(session_option(function))
-
-
-def _find(
-    invocation: Invocation, session: str | None, session_id: str | None, *, looks: bool = True
-) -> tuple[Invocation, Session]:
-    if session is not None and session_id not in (None, session):
-        raise click.UsageError(f"name one session: {session} or {session_id}")
-    return find_session(invocation, session or session_id, newest=looks)
-
-
 @click.command("debug")
-@_session_argument
+@click.argument("session", required=False)
 @choice_option(
     "--set-gate",
     "set_gate",
@@ -48,14 +35,12 @@ def _find(
     "Force the gate, past every rule, for tests",
 )
 @grove_command
-def debug_command(
-    invocation: Invocation, *, session: str | None, session_id: str | None, set_gate: str | None
-) -> Result:
+def debug_command(invocation: Invocation, *, session: str | None, set_gate: str | None) -> Result:
     """Show everything grove knows of a session, or force its gate.
 
     Without SESSION it is the one that runs this command, else the newest of this project.
     """
-    invocation, found = _find(invocation, session, session_id, looks=set_gate is None)
+    invocation, found = find_session(invocation, session, newest=set_gate is None)
     project = invocation.project
     if set_gate is not None:
         return _force(project, found, GateStatus(set_gate))
@@ -107,7 +92,7 @@ def _force(project: Project, session: Session, status: GateStatus) -> Result:
 
 
 @click.command("trace")
-@_session_argument
+@click.argument("session", required=False)
 @click.option(
     "--type",
     "kinds",
@@ -122,7 +107,6 @@ def trace_command(
     invocation: Invocation,
     *,
     session: str | None,
-    session_id: str | None,
     kinds: tuple[str, ...],
     limit: int | None,
 ) -> Result:
@@ -131,7 +115,7 @@ def trace_command(
     Without SESSION it is the one that runs this command, else the newest of this project.
     A trace keeps the first ten events and the newest ones; it says how many were dropped between.
     """
-    _, found = _find(invocation, session, session_id)
+    _, found = find_session(invocation, session, newest=True)
     wanted = frozenset(map(EventType, kinds)) or frozenset(EventType)
     fitting = [one for one in found.trace.events if one.event_type in wanted]
     shown = fitting[-limit:] if limit else fitting

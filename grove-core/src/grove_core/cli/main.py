@@ -93,6 +93,7 @@ _TARGETS: Final = {
     "digest": "stats:digest_command",
     "page": "stats:page_command",
     "ref": "reflect:ref_command",
+    "review": "maintain:review_command",
     "skip": "reflect:skip_command",
     "trace": "inspect:trace_command",
     "list": "learnings:list_",

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -221,17 +222,14 @@ def _filter(names: Collection[str], naming: Collection[str]) -> Callable[[bytes]
 
 def _lines(project: Project, path: Path) -> Iterator[bytes]:
     """Read line by line: a log may be larger than what a command should take of memory."""
-    if os.path.lexists(path) and not is_readable(path):
-        project.diagnostics.log("error", f"the event log cannot be read: {path}")
+    said = f"the event log cannot be read: {path}"
+    if not is_readable(path):
+        if os.path.lexists(path):
+            project.diagnostics.log("error", said)
         return
     try:
         with path.open("rb") as file:
-            is_whole = True
-            while piece := file.readline(LONGEST_LINE):
-                if is_whole and (len(piece) < LONGEST_LINE or piece.endswith(b"\n")):
-                    yield piece
-                is_whole = piece.endswith(b"\n")
-    except FileNotFoundError:
-        return
+            # What is longer than any event comes in pieces, which are none.
+            yield from iter(partial(file.readline, LONGEST_LINE), b"")
     except OSError as error:
-        project.diagnostics.log("error", f"the event log cannot be read: {path}: {error}")
+        project.diagnostics.log("error", f"{said}: {error}")
