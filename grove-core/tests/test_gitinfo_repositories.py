@@ -61,6 +61,23 @@ def lines_since(repository, base):
     return git.count_changed_lines(repository.top, base, PATIENT)
 
 
+def test_only_a_folder_is_looked_at_and_not_what_is_left_out(repository):
+    for path in ("app/a", "app/own/b", "app/*/c", "elsewhere/d"):
+        repository.write(path, "1\n")
+    base = repository.commit()
+    for path in ("app/a", "app/own/b", "app/*/c", "elsewhere/d"):
+        repository.write(path, "2\n")
+        repository.write(f"{path}-new")
+    repository.git("config", "diff.relative", "true")
+    app, own = repository.top / "app", ("own/", "../elsewhere", "/", "own-gone")
+    tree = git.read_work_tree(app, PATIENT, own)
+    assert tree.top == repository.top
+    assert sorted(tree.changed + tree.untracked) == ["app/*/c", "app/*/c-new", "app/a", "app/a-new"]
+    assert set(git.count_changed_lines(app, base, PATIENT, own)) == {"app/a", "app/*/c"}
+    repository.commit()
+    assert set(git.count_own_lines(app, base, PATIENT, [*own, "*"])) == {"app/a", "app/a-new"}
+
+
 def test_a_repository_before_and_after_its_first_commit(repository, tmp_path):
     (repository.top / "deep").mkdir()
     assert git.find_top(repository.top / "deep") == repository.top
@@ -69,18 +86,18 @@ def test_a_repository_before_and_after_its_first_commit(repository, tmp_path):
     repository.write("b")
     repository.git("add", "b")
     assert tree_of(repository) == WorkTree(
-        head="", branch="main", changed=("b",), untracked=("a",), deleted={}
+        repository.top, head="", branch="main", changed=("b",), untracked=("a",), deleted={}
     )
     assert lines_since(repository, "") == {"b": 2}
     assert git.read_branch_history(repository.top, PATIENT) == BranchHistory()
     head = repository.commit()
     assert tree_of(repository) == WorkTree(
-        head=head, branch="main", changed=(), untracked=(), deleted={}
+        repository.top, head=head, branch="main", changed=(), untracked=(), deleted={}
     )
     assert lines_since(repository, head) == {}
     repository.git("checkout", "-q", "--detach")
     assert tree_of(repository) == WorkTree(
-        head=head, branch="", changed=(), untracked=(), deleted={}
+        repository.top, head=head, branch="", changed=(), untracked=(), deleted={}
     )
     for base in ("0" * 40, "no-such-branch", "--output=made"):
         assert lines_since(repository, base) is None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 STATUS_SECONDS: Final = 5.0
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -54,14 +54,27 @@ _DEFAULT_BRANCHES = (
 
 
 class WorkTree(NamedTuple):
-    """The state of a work tree; paths are POSIX, relative to its top."""
+    """The state of a project's part of a work tree; paths are POSIX, relative to its top."""
 
+    top: "Path"
     head: str
     branch: str
     changed: tuple[str, ...]
     untracked: tuple[str, ...]
     deleted: "Mapping[str, str]"
     """Files that are gone, each with git's name of its content."""
+
+    def key(self) -> str:
+        """Digest HEAD, the status, and size and time of every file in it."""
+        parts = [self.head]
+        for path in (*self.changed, *self.untracked):
+            try:
+                status = os.lstat(os.path.join(self.top, path))
+                parts.append(f"{path}\0{status.st_size}\0{status.st_mtime_ns}")
+            except (OSError, ValueError):
+                parts.append(f"{path}\0gone")
+        text = "\n".join(parts).encode("utf-8", "surrogateescape")
+        return f"{len(parts)}-{zlib.crc32(text):08x}"
 
 
 class BranchHistory(NamedTuple):
@@ -116,16 +129,30 @@ def _line(path: "Path") -> str:
         return ""
 
 
-def read_work_tree(top: "str | Path", seconds: float) -> WorkTree | None:
+def read_work_tree(
+    root: "Path", seconds: float, apart_from: "Iterable[str]" = ()
+) -> WorkTree | None:
     """Ask for HEAD, branch and changed files in one call; ``None`` when git fails or is late."""
+    top = find_top(root)
+    if top is None:
+        return None
     output = run_git(
-        top, seconds, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z",
+        root, seconds, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z",
         "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty",
+        *_paths_in(apart_from),
     )  # fmt: skip
-    return None if output is None else _parse_status(output.split("\0"))
+    return None if output is None else _parse_status(top, output.split("\0"))
 
 
-def _parse_status(records: "Sequence[str]") -> WorkTree:
+def _paths_in(apart_from: "Iterable[str]") -> "Iterator[str]":
+    """Tell git to look at the folder that it runs in, apart from some paths there."""
+    yield from ("--", ".")
+    for path in map(os.path.normpath, apart_from):
+        if not path.startswith(("/", "..")):  # git refuses what lies elsewhere
+            yield f":(exclude,literal){path}"
+
+
+def _parse_status(top: "Path", records: "Sequence[str]") -> WorkTree:
     head = branch = ""
     changed: list[str] = []
     untracked: list[str] = []
@@ -142,7 +169,7 @@ def _parse_status(records: "Sequence[str]") -> WorkTree:
             changed.append(told[-1])
             if told[0] == "1" and "D" in told[1]:
                 deleted[told[-1]] = told[6]
-    return WorkTree(head, branch, tuple(changed), tuple(untracked), deleted)
+    return WorkTree(top, head, branch, tuple(changed), tuple(untracked), deleted)
 
 
 def read_branch_history(top: "str | Path", seconds: float) -> BranchHistory:
@@ -165,12 +192,18 @@ def read_branch_history(top: "str | Path", seconds: float) -> BranchHistory:
     return BranchHistory(tuple(subjects), tuple(paths))
 
 
-_NUMBERS = ("--numstat", "-z", "-M", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
+_NUMBERS = (
+    "--numstat", "-z", "-M", "--no-relative", "--no-ext-diff", "--no-textconv",
+    "--ignore-submodules=dirty",
+)  # fmt: skip
 
 
-def count_changed_lines(top: "Path", base: str, seconds: float) -> "Mapping[str, int] | None":
+def count_changed_lines(
+    root: "Path", base: str, seconds: float, apart_from: "Iterable[str]" = ()
+) -> "Mapping[str, int] | None":
     """Count added plus deleted lines of each tracked file since a commit, commits included."""
-    output = run_git(top, seconds, "diff", *_NUMBERS, "--end-of-options", base or EMPTY_TREE, "--")
+    options = (*_NUMBERS, "--end-of-options", base or EMPTY_TREE)
+    output = run_git(root, seconds, "diff", *options, *_paths_in(apart_from))
     return None if output is None else _read_counts(output)
 
 
@@ -189,13 +222,15 @@ def _read_counts(output: str) -> "Mapping[str, int]":
     return counts
 
 
-def count_own_lines(top: "Path", base: str, seconds: float) -> "Mapping[str, int] | None":
+def count_own_lines(
+    root: "Path", base: str, seconds: float, apart_from: "Iterable[str]" = ()
+) -> "Mapping[str, int] | None":
     """Count what was committed here since a commit, without what was pulled or checked out.
 
     git notes beside HEAD how it got to each commit; ``None`` where it does not.
     """
     told = run_git(
-        top, seconds, "log", "--walk-reflogs", f"--max-count={_MOST_MOVES}", "--format=%H %gs",
+        root, seconds, "log", "--walk-reflogs", f"--max-count={_MOST_MOVES}", "--format=%H %gs",
         "--no-show-signature", "HEAD", "--",
     )  # fmt: skip
     # A message may hold what Python takes for the end of a line; the latest move comes first.
@@ -210,7 +245,8 @@ def count_own_lines(top: "Path", base: str, seconds: float) -> "Mapping[str, int
     )
     if not pairs:
         return {}
-    output = run_git(top, seconds, "diff-tree", "--stdin", "-r", *_NUMBERS, given=pairs)
+    options = ("--stdin", "-r", *_NUMBERS, *_paths_in(apart_from))
+    output = run_git(root, seconds, "diff-tree", *options, given=pairs)
     return None if output is None else _read_counts(output)
 
 
@@ -310,40 +346,16 @@ def is_ignored_by_git(path: str | os.PathLike[str]) -> bool:
     return bool(run_git(folder, _IGNORED_SECONDS, "check-ignore", "--", name))
 
 
-def state_key(top: str, head: str, paths: "Iterable[str]") -> str:
-    """Digest HEAD, the status, and size and time of every file in it."""
-    parts = [head]
-    for path in paths:
-        try:
-            status = os.lstat(os.path.join(top, path))
-            parts.append(f"{path}\0{status.st_size}\0{status.st_mtime_ns}")
-        except (OSError, ValueError):
-            parts.append(f"{path}\0gone")
-    text = "\n".join(parts).encode("utf-8", "surrogateescape")
-    return f"{len(parts)}-{zlib.crc32(text):08x}"
-
-
 def without(prefixes: "Iterable[str]", paths: "Iterable[str]") -> tuple[str, ...]:
     """Leave out what lies in some directories."""
     directories = tuple(f"{prefix.rstrip('/')}/" for prefix in prefixes)
     return tuple(path for path in paths if not f"{path}/".startswith(directories))
 
 
-def seen_from_top(root: str, top: str, paths: "Iterable[str]") -> tuple[str, ...]:
-    """Turn paths relative to the project into paths relative to the work tree's top."""
-    inside = place_in_top(root, top)
-    return tuple(f"{inside}{path}" for path in paths)
-
-
 def seen_from_root(root: str, top: str, paths: "Iterable[str]") -> tuple[str, ...]:
     """Turn paths relative to the work tree's top into paths relative to the project."""
-    inside = place_in_top(root, top)
+    base = os.path.realpath(top).rstrip("/")
+    inside = f"{root[len(base) + 1 :]}/" if root.startswith(f"{base}/") else ""
     return tuple(
         dict.fromkeys(path.removeprefix(inside) for path in paths if path.startswith(inside))
     )
-
-
-def place_in_top(root: str, top: str) -> str:
-    """Name the project's folder as paths from the top of its work tree begin; empty for the top."""
-    base = os.path.realpath(top).rstrip("/")
-    return f"{root[len(base) + 1 :]}/" if root.startswith(f"{base}/") else ""

@@ -123,8 +123,8 @@ class Project:
         self.problems: list[PluginProblem] = []
         # For commands to tell of; hooks let work go on without a word.
         self.lost_events: list[str] = []
-        # By top: the latest look of this process, for those who need no newer one.
-        self.work_trees: dict[Path, WorkTree] = {}
+        # The latest look of this process, for those who need no newer one.
+        self.work_tree: WorkTree | None = None
         self._uses_plugins = plugins
         self._tickets: dict[tuple[Path, str], TicketSystems] = {}
 

@@ -25,7 +25,6 @@ from grove_core.services.session_mode import (
     measure,
     take_baseline,
     with_environment,
-    work_tree_of,
 )
 from grove_core.services.sessions import SessionUpdate, new_session, update_session
 
@@ -209,12 +208,11 @@ def _leave_idle_marker(project: "Project", session: Session, seen: _Work) -> Non
     is_open = gate.status.reflection_pending or session.intents or session.gates
     if is_open or session.unproven or gate.seen_shells:
         return
-    work: tuple[str, tuple[str, ...], str] = ("", (), "")
+    work_key, excluded = "", session.baseline.excluded if session.baseline is not None else ()
     if session.session_mode and gate.status is not GateStatus.ACTIVE:
-        place = work_tree_of(project, session)
-        if seen.change is None or place is None or not seen.is_small:
+        if seen.change is None or not seen.change.key or not seen.is_small:
             return
-        work = (*place, seen.change.key)
+        work_key = seen.change.key
     places = (str(project.root), str(project.paths.home), session.ticket_marker)
-    marker = marker_of(project.sessions.latest, places, work)
+    marker = marker_of(project.sessions.latest, places, work_key, excluded)
     project.prefilter.set_idle(session.id, marker)

@@ -20,7 +20,7 @@ _FRESH_SECONDS = 30.0
 _MARK_BYTES = 64
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 _STATUS_SECONDS = 1.0
-_HEAD_LINES = 4
+_HEAD_LINES = 3
 
 
 class Turn:
@@ -91,14 +91,13 @@ def _lock(file: int) -> bool:
 def marker_of(
     session: bytes,
     places: "tuple[str, str, str]",
-    work: "tuple[str, Sequence[str], str]",
+    work_key: str,
+    excluded: "Sequence[str]",
 ) -> bytes:
-    """Make the marker's content."""
+    """Make the marker's content; without a key the work is not looked at."""
     root, home, ticket_marker = places
-    top, excluded, state = work
-    found = f"{_digest(session)} {fingerprint(root, home, ticket_marker)} {state}"
-    lines = [found, root, ticket_marker, top, *excluded]
-    return os.fsencode("\n".join(lines))
+    found = f"{_digest(session)} {fingerprint(root, home, ticket_marker)} {work_key}"
+    return os.fsencode("\n".join([found, root, ticket_marker, *excluded]))
 
 
 def holds(marker: bytes, data: bytes, home: str, session_id: str) -> bool:
@@ -106,25 +105,24 @@ def holds(marker: bytes, data: bytes, home: str, session_id: str) -> bool:
     lines = os.fsdecode(marker).split("\n")
     if len(lines) < _HEAD_LINES or _has_background_work(data):
         return False
-    found, root, ticket_marker, top, *excluded = lines
+    found, root, ticket_marker, *excluded = lines
     try:
         with open(os.path.join(home, "sessions", f"{session_id}.json"), "rb") as file:
             session = file.read()
     except OSError:
         return False
-    before, _, state = found.rpartition(" ")
+    before, _, work_key = found.rpartition(" ")
     now = f"{_digest(session)} {fingerprint(root, home, ticket_marker)}"
     if now != before or handed_in(root):
         return False
-    if not top:
+    if not work_key:
         return True
-    from grove_core.git import read_work_tree, state_key, without
+    from pathlib import Path
 
-    tree = read_work_tree(top, _STATUS_SECONDS)
-    if tree is None:
-        return False
-    paths = without(excluded, (*tree.changed, *tree.untracked))
-    return state_key(top, tree.head, paths) == state
+    from grove_core.git import read_work_tree
+
+    tree = read_work_tree(Path(root), _STATUS_SECONDS, excluded)
+    return tree is not None and tree.key() == work_key
 
 
 def note_end(home: str, session_id: str, reason: bytes) -> bool:

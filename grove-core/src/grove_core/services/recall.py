@@ -63,14 +63,14 @@ def work_at_hand(
     # Prompts, which are described by their text, come without.
     from grove_core.services.session_mode import ignored_paths
 
-    top = git.find_top(project.root)
-    tree = top and (project.work_trees.get(top) or git.read_work_tree(top, for_status))
-    if top is None or not tree:
+    ignored = ignored_paths(project)
+    tree = project.work_tree or git.read_work_tree(project.root, for_status, ignored)
+    if tree is None:
         return "", (), ()
-    history = git.read_branch_history(top, for_history)
+    history = git.read_branch_history(tree.top, for_history)
     paths = (*tree.changed, *tree.untracked, *history.files)
-    seen = git.seen_from_root(str(project.root), str(top), paths)
-    return tree.branch, history.subjects, git.without(ignored_paths(project), seen)
+    seen = git.seen_from_root(str(project.root), str(tree.top), paths)
+    return tree.branch, history.subjects, git.without(ignored, seen)
 
 
 def branch_words(branch: str) -> Sequence[str]:

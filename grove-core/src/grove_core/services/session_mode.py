@@ -16,7 +16,7 @@ from attrs import evolve
 from grove_core import git
 from grove_core.config.schema import SessionGate
 from grove_core.environment import fingerprint
-from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
+from grove_core.git import STATUS_SECONDS
 from grove_core.model.gate import Measurement
 from grove_core.model.session import Baseline, DirtyFile, Session
 from grove_core.plugins.descriptors import EnabledWhen
@@ -77,23 +77,19 @@ def take_baseline(
     with suppress(OSError):
         transcript_offset = os.path.getsize(session.transcript_path)  # noqa: PTH202 - may be empty
     excluded = ignored_paths(project)
-    top = git.find_top(project.root)
-    tree = git.read_work_tree(top, seconds) if top is not None else None
-    if top is not None and tree is None:
+    tree = git.read_work_tree(project.root, seconds, excluded)
+    if tree is None and git.find_top(project.root) is not None:
         why = "git failed or was late; until it answers, changes are read from the transcript"
         project.diagnostics.log("warning", why, session=session.id)
-    if top is None or tree is None:
+    if tree is None:
         return Baseline(
             taken_at=project.now, excluded=excluded, transcript_offset=transcript_offset
         )
-    project.work_trees[top] = tree
-    inside = git.place_in_top(os.fspath(project.root), os.fspath(top))
-    every = without(_prefixes(project.root, top, excluded), (*tree.changed, *tree.untracked))
-    paths = [path for path in every if path.startswith(inside)]
+    project.work_tree, paths = tree, (*tree.changed, *tree.untracked)[:MOST_FILES]
     return Baseline(
         taken_at=project.now,
         head=tree.head,
-        dirty=tuple(_within_bounds(look_at(top, path) for path in paths[:MOST_FILES])),
+        dirty=tuple(_within_bounds(look_at(tree.top, path) for path in paths)),
         excluded=excluded,
         transcript_offset=transcript_offset,
     )
@@ -112,18 +108,15 @@ def measure(project: "Project", session: Session) -> Measurement | None:
     baseline = session.baseline
     if baseline is None:
         return Measurement(lines=0)
-    top = git.find_top(project.root)
-    if top is None or baseline.head is None:
+    if git.find_top(project.root) is None or baseline.head is None:
         edited = _has_edits(project, session, baseline)
         return Measurement(lines=None if edited else 0)
     known, key, lines = session.measurement, "", None
-    tree = git.read_work_tree(top, STATUS_SECONDS)
+    tree = git.read_work_tree(project.root, STATUS_SECONDS, baseline.excluded)
     if tree is not None:
-        prefixes = _prefixes(project.root, top, baseline.excluded)
-        inside = git.place_in_top(os.fspath(project.root), os.fspath(top))
-        key = _key_of(top, tree, prefixes)
+        key = tree.key()
         is_same = known is not None and known.key == key
-        lines = known.lines if known and is_same else _count(top, tree, baseline, prefixes, inside)
+        lines = known.lines if known and is_same else _count(project.root, tree, baseline)
     if lines is None:
         why = "git failed or was late; what this session has changed was not measured"
         project.diagnostics.log("warning", why, session=session.id)
@@ -153,34 +146,20 @@ def is_work(path: str, top: str, excluded: tuple[str, ...]) -> bool:
     return relative.split("/")[0] != ".." and not f"{relative}/".startswith(excluded)
 
 
-def work_tree_of(project: "Project", session: Session) -> tuple[str, tuple[str, ...]] | None:
-    """Tell the top of the work tree that is measured, and the paths in it that never count."""
-    top = git.find_top(project.root)
-    if top is None or session.baseline is None or session.baseline.head is None:
-        return None
-    return str(top), _prefixes(project.root, top, session.baseline.excluded)
-
-
-def _count(
-    top: Path, tree: git.WorkTree, baseline: Baseline, prefixes: tuple[str, ...], inside: str
-) -> int | None:
+def _count(root: Path, tree: git.WorkTree, baseline: Baseline) -> int | None:
     """Count lines: files that were dirty then by their prints, all others by git."""
-
-    def counting(paths: Iterable[str]) -> list[str]:
-        own = (path for path in without(prefixes, paths) if path.startswith(inside))
-        return _others(top, baseline, own)
-
+    top = tree.top
     total = sum(changed_lines(file, look_at(top, file.path)) for file in baseline.dirty)
-    new = counting(tree.untracked)[:MOST_FILES]
+    new = _others(top, baseline, tree.untracked)[:MOST_FILES]
     moved = _moved(top, tree.deleted, new)
     total += sum(look_at(top, path).lines for path in new if path not in moved)
-    changed = {*counting(tree.changed)}.difference(moved.values())
+    changed = {*_others(top, baseline, tree.changed)}.difference(moved.values())
     if tree.head == baseline.head and not changed:
         return total
-    counts = _own_counts(top, tree, baseline)
+    counts = _own_counts(root, tree.head, baseline)
     if counts is None:
         return None
-    kept = {*counting(counts)}.difference(moved.values())
+    kept = {*_others(top, baseline, counts)}.difference(moved.values())
     return total + sum(counts[path] for path in kept)
 
 
@@ -201,16 +180,16 @@ def _moved(top: Path, gone: Mapping[str, str], new: Iterable[str]) -> Mapping[st
     return found
 
 
-def _own_counts(top: Path, tree: git.WorkTree, baseline: Baseline) -> "Mapping[str, int] | None":
+def _own_counts(root: Path, head: str, baseline: Baseline) -> "Mapping[str, int] | None":
     """Count the lines of files between then and now that were changed here."""
-    base = baseline.head or ""
-    counts = git.count_changed_lines(top, base, DIFF_SECONDS)
-    if counts is None or tree.head == base:
+    base, excluded = baseline.head or "", baseline.excluded
+    counts = git.count_changed_lines(root, base, DIFF_SECONDS, excluded)
+    if counts is None or head == base:
         return counts
-    own = git.count_own_lines(top, base, DIFF_SECONDS)
+    own = git.count_own_lines(root, base, DIFF_SECONDS, excluded)
     if own is None:
         return counts
-    open_ = git.count_changed_lines(top, tree.head, DIFF_SECONDS)
+    open_ = git.count_changed_lines(root, head, DIFF_SECONDS, excluded)
     if open_ is None:
         return None
     # A change that was made and taken back is none.
@@ -235,20 +214,8 @@ def _modified(path: Path) -> float:
 
 def work_key(project: "Project") -> str:
     """Sum up the project's files as git sees them; empty where it does not."""
-    top = git.find_top(project.root)
-    tree = git.read_work_tree(top, STATUS_SECONDS) if top is not None else None
-    if top is None or tree is None:
-        return ""
-    return _key_of(top, tree, _prefixes(project.root, top, ignored_paths(project)))
-
-
-def _key_of(top: Path, tree: git.WorkTree, prefixes: tuple[str, ...]) -> str:
-    paths = without(prefixes, (*tree.changed, *tree.untracked))
-    return state_key(os.fspath(top), tree.head, paths)
-
-
-def _prefixes(root: Path, top: Path, excluded: Iterable[str]) -> tuple[str, ...]:
-    return seen_from_top(os.fspath(root), os.fspath(top), excluded)
+    tree = git.read_work_tree(project.root, STATUS_SECONDS, ignored_paths(project))
+    return "" if tree is None else tree.key()
 
 
 def _within_bounds(looks: Iterable[DirtyFile]) -> Iterator[DirtyFile]:
