@@ -93,13 +93,6 @@ def test_the_report_names_what_is_left_out_and_says_what_is_wrong_and_where(run)
     assert "BackendContract::" not in said
 
 
-def test_without_hypothesis_the_fixed_learnings_are_tried_and_the_rest_is_skipped(run, tmp_path):
-    (tmp_path / "conftest.py").write_text("import sys\nsys.modules['hypothesis'] = None\n")
-    said = run("-p", "no:hypothesispytest", "-k", "TestMine and comes_back")
-    assert "hypothesis makes the learnings" in said
-    assert "failed" not in said
-
-
 def test_the_reference_backend_needs_neither_pytest_nor_hypothesis():
     code = "import sys; sys.modules['pytest'] = sys.modules['hypothesis'] = None\n"
     code += "import grove_core.testing as kit\n"

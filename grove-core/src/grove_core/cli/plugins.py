@@ -96,9 +96,10 @@ def check(invocation: Invocation, *, distribution: str) -> Result:
     in which a backend can be used, cannot be known here and is skipped.
     """
     plugins = _plugins_called(discover(invocation.project.paths.home), distribution)
-    if find_spec("pytest") is None:
+    if not (find_spec("pytest") and find_spec("hypothesis")):
         install = install_command("'grove-core[testing]'")
-        raise PluginError(f"checking plugins needs pytest: {install} (into {sys.prefix})")
+        what = "checking plugins needs pytest and hypothesis"
+        raise PluginError(f"{what}: {install} (into {sys.prefix})")
     with TemporaryDirectory(prefix="grove-check-", ignore_cleanup_errors=True) as folder:
         is_ok = _run_pytest(Path(folder), plugins) == 0
     names = [f"{one.group}:{one.name}" for one in plugins]

@@ -1,7 +1,7 @@
 """Help for testing plugins: contracts to subclass, and a memory backend that keeps its own.
 
-``InMemoryBackend`` needs nothing besides grove; the contracts need pytest, and ``learnings``
-hypothesis. Each is loaded when it is first used.
+``InMemoryBackend`` needs nothing besides grove; the rest needs pytest and hypothesis, which
+``grove-core[testing]`` brings. Each is loaded when it is first used.
 """
 
 TYPE_CHECKING = False

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import tomli
 from attrs import fields as fields_of
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 from grove_core.model.learning import (
     DETAIL_LENGTH_MAX,
@@ -21,9 +23,6 @@ from grove_core.model.learning import (
 )
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.text import clean_line
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 FIRST_INSTANT: Final = datetime(2026, 2, 6, 10, tzinfo=UTC)
 UNKNOWN_ID: Final = "cl_20260206_zzzzzz"
@@ -134,7 +133,7 @@ SUMMARIES: Final[Mapping[str, str]] = _LOOK_ALIKES["summaries"]
 """Summaries of the same kind."""
 
 
-def learnings(*scopes: Scope) -> "SearchStrategy[Learning]":
+def learnings(*scopes: Scope) -> SearchStrategy[Learning]:
     """Make learnings such as come through the pipeline, whatever agents send.
 
     Args:
@@ -143,9 +142,8 @@ def learnings(*scopes: Scope) -> "SearchStrategy[Learning]":
     Returns:
         A strategy. Ids are such as core makes; two learnings may have the same.
     """
-    from hypothesis import strategies as st
 
-    def values(kind: Any) -> "SearchStrategy[str]":  # noqa: ANN401 - any enum
+    def values(kind: Any) -> SearchStrategy[str]:  # noqa: ANN401 - any enum
         return st.sampled_from([one.value for one in kind])
 
     raw = st.fixed_dictionaries(
@@ -183,9 +181,7 @@ def _learning(candidate: ReadCandidate, **own: Any) -> Learning:  # noqa: ANN401
     return Learning(**{each.name: getattr(read, each.name) for each in fields_of(Candidate)} | own)
 
 
-def _texts(samples: tuple[str, ...], joint: str, longest: int) -> "SearchStrategy[str]":
-    from hypothesis import strategies as st
-
+def _texts(samples: tuple[str, ...], joint: str, longest: int) -> SearchStrategy[str]:
     line = st.sampled_from([line for sample in samples for line in sample.split("\n")])
     piece = line | st.text(max_size=30) | st.just(_WORDS)
     around = st.lists(piece, max_size=4).map(joint.join)

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from copy import deepcopy
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import pytest
 from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grove_core.config.plugin_section import default_settings
 from grove_core.model.ticket import BackgroundTask, TicketClose
@@ -19,18 +21,13 @@ from grove_core.testing.rules.tickets import HOSTILE_TEXTS, shell_call
 from grove_core.testing.samples import FIRST_INSTANT
 from grove_core.testing.watching import ASKING, CHANGING, watching
 
-if TYPE_CHECKING:
-    from hypothesis import strategies as st
-
 _IN_A_ROW: Final = 12
 
 
 Event = tuple[str, GateCall]
 
 
-def _events() -> "st.SearchStrategy[list[Event]]":
-    from hypothesis import strategies as st
-
+def _events() -> st.SearchStrategy[list[Event]]:
     lines = st.sampled_from(["tracker close T-1", "ls", "rm -r build", *HOSTILE_TEXTS.values()])
     base = st.builds(
         GateCall,
@@ -82,8 +79,6 @@ class GateRules:
 
     def test_it_is_pure_and_bounded_in_any_order(self, gate: PluginGate) -> None:
         """Each answer follows from what is given alone; no I/O; its state is a small document."""
-        pytest.importorskip("hypothesis", reason="hypothesis makes the events")
-        from hypothesis import given, settings
 
         @settings(max_examples=100, deadline=None)
         @given(events=_events())
@@ -109,8 +104,6 @@ class GateRules:
 
     def test_it_blocks_no_more_often_than_it_says(self, gate: PluginGate) -> None:
         """Whatever has come before, an agent that only tries to stop is let go."""
-        pytest.importorskip("hypothesis", reason="hypothesis makes the events")
-        from hypothesis import given, settings
 
         @settings(max_examples=50, deadline=None)
         @given(events=_events())

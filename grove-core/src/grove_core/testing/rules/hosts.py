@@ -3,18 +3,17 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grove_core.errors import GroveError
 from grove_core.model.hook import CONTEXT_LIMIT, HookAnswer, HookEvent, HookInput, HookReply
 from grove_core.plugins.hosts import DEFAULT_HOST, Hold, HostContext, HostSpec
 from grove_core.plugins.manager import import_target
 from grove_core.testing.watching import CHANGING, watching
-
-if TYPE_CHECKING:
-    from hypothesis import strategies as st
 
 _REASON: Final = "grove: ticket T-1 is closed – one step left before you finish."
 _PROGRAM: Final = "/opt/a place/bin/grove"
@@ -32,9 +31,7 @@ _OTHERS: Final = """{
 Payload = Mapping[str, Any]
 
 
-def _odd_values() -> "st.SearchStrategy[Any]":
-    from hypothesis import strategies as st
-
+def _odd_values() -> st.SearchStrategy[Any]:
     plain = st.none() | st.booleans() | st.integers() | st.text(max_size=20)
     return st.recursive(
         plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner)
@@ -134,10 +131,6 @@ class HostRules:
 
     def test_odd_payloads_hold_nobody_up(self, host: HostSpec) -> None:
         """Whatever a field holds, the call is read, ignored, or refused with ``CodecError``."""
-        pytest.importorskip("hypothesis", reason="hypothesis makes the payloads")
-        from hypothesis import given, settings
-        from hypothesis import strategies as st
-
         names = sorted({name for payload in self.payloads.values() for name in payload})
         changes = st.dictionaries(st.sampled_from(names), _odd_values(), min_size=1, max_size=4)
 

@@ -6,6 +6,8 @@ from typing import Final
 
 import pytest
 from attrs import evolve
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 
 from grove_core.errors import BackendError, StorageError, UnsupportedError
 from grove_core.model.learning import Learning, LearningStatus, Scope
@@ -30,6 +32,7 @@ from grove_core.testing.samples import (
     VARIANTS,
     example_learning,
     learning_id,
+    learnings,
 )
 from grove_core.testing.watching import watching
 
@@ -199,12 +202,6 @@ class FidelityRules:
 
     def test_any_learning_comes_back(self, open_backend: Opener) -> None:
         """Any learning that the pipeline accepts comes back equal, among others."""
-        pytest.importorskip("hypothesis", reason="hypothesis makes the learnings")
-        from hypothesis import Phase, given, settings
-        from hypothesis import strategies as st
-
-        from grove_core.testing.samples import learnings
-
         written: list[Learning] = []
 
         @settings(max_examples=_EXAMPLES, deadline=None, phases=(Phase.reuse, Phase.generate))
