@@ -12,7 +12,6 @@ from attrs import asdict, evolve, frozen
 
 from grove_core.config.schema import WriteGateMode
 from grove_core.errors import GroveError, StorageError
-from grove_core.identifiers import new_learning_id
 from grove_core.interchange.entries import Entry, complete, left_out
 from grove_core.interchange.jsonl import read_jsonl
 from grove_core.interchange.markdown import WHOLE, read_document
@@ -305,9 +304,7 @@ class _Importer:
     def _learning(self, entry: Entry, candidate: Candidate, suffix: str) -> Learning:
         written = entry.timestamp or self._project.now
         day = written.astimezone(UTC)
-        # Made of the content; of thousands of learnings, two may have the same one.
         made = f"cl_{day.year:04}{day:%m%d}_{suffix}"
-        made = new_learning_id(written) if made in self._summaries else made
         learning = learning_from(
             candidate,
             learning_id=entry.learning_id or made,

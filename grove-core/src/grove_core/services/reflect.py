@@ -359,47 +359,29 @@ def _report(
         }
         for one in stored
     ]
-    document = _document(session, judged, accepted, warnings)
     lines = [line for one in stored for line in _lines_of(one)]
-    lines += _lines_of_repeated(judged)
-    reasons = _refusals(judged)
+    told = evolve(_told(session, judged, accepted, lines, warnings), ids=_ids(judged, stored))
     if judged.opens:
-        lines.append("The gate is open.")
-    else:
-        end = "; the gate stays closed" if session.gate.status.reflection_pending else ""
-        why = "no candidate was accepted"
-        if judged.result.repeated:
-            why = "what was accepted has counted already, for an earlier close"
-        document["error"] = f"{why}{end}"
-        reasons.append(document["error"])
-    return Result(
-        document=document,
-        lines=lines,
-        ids=_ids(judged, stored),
-        exit_code=0 if judged.opens else 1,
-        warnings=(*warnings, *reasons),
-    )
+        return evolve(told, lines=[*told.lines, "The gate is open."])
+    why = "no candidate was accepted"
+    if judged.result.repeated:
+        why = "what was accepted has counted already, for an earlier close"
+    end = "; the gate stays closed" if session.gate.status.reflection_pending else ""
+    document = {**(told.document or {}), "error": f"{why}{end}"}
+    return evolve(told, document=document, warnings=(*told.warnings, document["error"]))
 
 
 def _preview(project: Project, judged: _Judged) -> Result:
     """Say what would become of the submission."""
-    accepted = judged.result.accepted
-    by_place = {str(one.position): one.candidate for one in accepted}
+    by_place = {str(one.position): one.candidate for one in judged.result.accepted}
     warnings = _correct(project, judged, by_place, dry_run=True)
-    lines: list[str] = []
-    for one in accepted:
+    accepted, lines = [], []
+    for one in judged.result.accepted:
+        accepted.append({"summary": one.candidate.summary, "notes": one.notes})
         lines.append(f"{one.position + 1}. would be accepted: {one.candidate.summary}")
         lines += _noted(one.notes)
-    lines += _lines_of_repeated(judged)
-    if judged.skips:
-        lines.append("It would count as a skip.")
-    told = [{"summary": one.candidate.summary, "notes": one.notes} for one in accepted]
-    return Result(
-        document=_document(judged.session, judged, told, warnings),
-        lines=lines,
-        exit_code=0 if judged.opens else 1,
-        warnings=(*warnings, *_refusals(judged)),
-    )
+    lines += ["It would count as a skip."] if judged.skips else []
+    return _told(judged.session, judged, accepted, lines, warnings)
 
 
 def _leave(project: Project, judged: _Judged) -> Result:
@@ -426,27 +408,47 @@ def _leave(project: Project, judged: _Judged) -> Result:
     return evolve(told, document=document, lines=lines)
 
 
-def _document(
-    session: Session, judged: _Judged, accepted: Sequence[Any], warnings: Sequence[str]
-) -> dict[str, Any]:
-    return {
-        "session_id": session.id,
-        "gate": session.gate.status,
-        "accepted": accepted,
-        "repeated": [one.learning_id for one in judged.result.repeated],
-        "rejected": [
-            {
-                "position": one.position,
-                "summary": one.summary,
-                "stage": one.stage,
-                "field": one.rejection.field,
-                "reason": one.rejection.reason,
-                "existing_id": one.rejection.existing_id,
-            }
-            for one in judged.result.rejected
-        ],
-        "warnings": warnings,
-    }
+def _told(
+    session: Session,
+    judged: _Judged,
+    accepted: Sequence[Mapping[str, Any]],
+    lines: Sequence[str],
+    warnings: Sequence[str],
+) -> Result:
+    """Say what was accepted, and what was not and why: once for those refused for the same."""
+    repeated = [one.learning_id for one in judged.result.repeated]
+    groups: dict[tuple[str, str], list[RejectedCandidate]] = {}
+    for one in judged.result.rejected:
+        groups.setdefault((one.stage.value, one.rejection.reason), []).append(one)
+    refusals = [
+        f"{', '.join(str(one.position + 1) for one in same)}. refused ({stage})"
+        + (f" {same[0].summary!r}" if len(same) == 1 else "")
+        + f": {reason}"
+        for (stage, reason), same in groups.items()
+    ]
+    return Result(
+        document={
+            "session_id": session.id,
+            "gate": session.gate.status,
+            "accepted": accepted,
+            "repeated": repeated,
+            "rejected": [
+                {
+                    "position": one.position,
+                    "summary": one.summary,
+                    "stage": one.stage,
+                    "field": one.rejection.field,
+                    "reason": one.rejection.reason,
+                    "existing_id": one.rejection.existing_id,
+                }
+                for one in judged.result.rejected
+            ],
+            "warnings": warnings,
+        },
+        lines=[*lines, *(f"already stored {one}" for one in repeated)],
+        exit_code=0 if judged.opens else 1,
+        warnings=(*warnings, *refusals),
+    )
 
 
 def _lines_of(one: _Stored) -> list[str]:
@@ -462,20 +464,3 @@ def _lines_of(one: _Stored) -> list[str]:
 
 def _noted(notes: Sequence[str]) -> list[str]:
     return [f"  note: {note}" for note in notes]
-
-
-def _lines_of_repeated(judged: _Judged) -> list[str]:
-    return [f"already stored {one.learning_id}" for one in judged.result.repeated]
-
-
-def _refusals(judged: _Judged) -> list[str]:
-    """Say why candidates were refused, once for those refused for the same."""
-    groups: dict[tuple[str, str], list[RejectedCandidate]] = {}
-    for one in judged.result.rejected:
-        groups.setdefault((one.stage.value, one.rejection.reason), []).append(one)
-    return [
-        f"{', '.join(str(one.position + 1) for one in same)}. refused ({stage})"
-        + (f" {same[0].summary!r}" if len(same) == 1 else "")
-        + f": {reason}"
-        for (stage, reason), same in groups.items()
-    ]
