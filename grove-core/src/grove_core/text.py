@@ -1,6 +1,5 @@
 """Cleaning and measuring text that came from outside."""
 
-import unicodedata
 from typing import Final
 from zlib import crc32
 
@@ -50,10 +49,12 @@ def _may_follow(modifier: str, before: str) -> bool:
 
 
 def _is_visible(character: str) -> bool:
+    from unicodedata import category  # most texts are clean
+
     if character in _KEPT_CONTROLS:
         return True
     return (
-        unicodedata.category(character) not in _REMOVED_CATEGORIES
+        category(character) not in _REMOVED_CATEGORIES
         and character not in _HIDDEN
         and ord(character) not in _HIDDEN_BLOCK
     )

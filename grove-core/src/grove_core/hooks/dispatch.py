@@ -1,9 +1,10 @@
 """Answering a hook: read, act, answer, and let work go on whatever happens."""
 
+# `signal` itself makes enumerations of its constants.
+import _signal as signal  # type: ignore[import-not-found]
 import faulthandler
 import json
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping

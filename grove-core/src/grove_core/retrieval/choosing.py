@@ -9,7 +9,6 @@ from grove_core.quotation import shown_name
 from grove_core.retrieval import RetrievalStrategy
 from grove_core.retrieval.ranking import FLOOR, RECENCY_WEIGHT, Ranked, in_order, own_of
 from grove_core.retrieval.terms import Entry, IndexedText, file_keys, tag_keys
-from grove_core.similarity import overlap
 from grove_core.stats.lines import microseconds
 
 MOST_WITHOUT_QUERY: Final = 3
@@ -119,7 +118,8 @@ def is_exact(one: Ranked, exact: Collection[str]) -> bool:
 def says_the_same(one: Ranked, other: Ranked) -> bool:
     """Return whether somebody who has read one learning gains nothing by another."""
     words, others = _words_of(one.text), _words_of(other.text)
-    return overlap(words, others) >= SAME_SHARE and _turns_of(one.entry) == _turns_of(other.entry)
+    share = len(words & others) / (len(words | others) or 1)
+    return share >= SAME_SHARE and _turns_of(one.entry) == _turns_of(other.entry)
 
 
 def _words_of(text: IndexedText) -> frozenset[str]:
