@@ -7,7 +7,7 @@ from typing import Any, Final
 import rich_click as click  # noqa: TID253 - imported when the command is called
 
 from grove_core import GroveError
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.result import Result
 from grove_core.text import counted
 from grove_eval import runs
@@ -71,7 +71,7 @@ def command() -> None:
 )
 @grove_command
 def run(
-    _invocation: Invocation,
+    _project: object,
     *,
     corpus: Path,
     queries: Path,
@@ -117,7 +117,7 @@ def run(
 )
 @grove_command
 def noise(
-    _invocation: Invocation,
+    _project: object,
     *,
     corpus: Path,
     queries: Path,

@@ -2,35 +2,25 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import update_wrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
-from attrs import evolve, frozen
+from attrs import evolve
 
-from grove_core.cli.options import PLUGINS_KEY, PROJECT_KEY, note_project, project_option
+from grove_core.cli.groups import given, name_problems, project_of
+from grove_core.cli.options import project_option
 from grove_core.cli.result import Result, print_result
-from grove_core.clock import now_utc
 from grove_core.environment import ended_sessions
 from grove_core.errors import GroveError
 from grove_core.project import Project
 
 if TYPE_CHECKING:
     from grove_core.model.session import Session
-    from grove_core.plugins.discovery import PluginProblem
 
 
 _IDS: Final = ("learning_id", "ids", "old", "new")
-
-
-@frozen(kw_only=True)
-class Invocation:
-    """How a command was called."""
-
-    project: Project
-    project_given: bool = False
 
 
 def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
@@ -46,35 +36,32 @@ def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
         *,
         as_json: bool,
         quiet: bool,
-        project: Path | None,
         **parameters: Any,  # noqa: ANN401 - each command has its own
     ) -> None:
-        note_project(ctx, project)
         if ctx.invoked_subcommand is not None:
             return
-        problems: Sequence[PluginProblem] = ()
-        invocation: Invocation | None = None
+        del parameters["project"]  # project_of has it
+        project: Project | None = None
         try:
-            invocation = _invocation(ctx)
-            problems = invocation.project.problems
-            if foreign := invocation.project.foreign_notice:
+            project = project_of(ctx)
+            if foreign := project.foreign_notice:
                 click.echo(f"grove: {foreign}", err=True)
-            if ended_sessions(os.fspath(invocation.project.paths.home)):
+            if ended_sessions(os.fspath(project.paths.home)):
                 from grove_core.services.sessions import finish_ends
 
-                finish_ends(invocation.project)
-            result = function(invocation, **_with_full_ids(invocation.project, parameters))
+                finish_ends(project)
+            result = function(project, **_with_full_ids(project, parameters))
         except BrokenPipeError:
             raise  # the reader has seen enough of what was printed as it went
         except (GroveError, OSError) as error:
             result = Result.failed(str(error))
-        if invocation is not None and invocation.project.lost_events:
-            result = _with_lost_events(result, invocation.project.lost_events)
+        if project is not None and project.lost_events:
+            result = _with_lost_events(result, project.lost_events)
         print_result(result, as_json=as_json, quiet=quiet)
-        if not result.names_problems:
-            name_problems(problems)
-        if invocation is not None:
-            _update_index(invocation.project)
+        if project is not None:
+            if not result.names_problems:
+                name_problems(project.problems)
+            _update_index(project)
         ctx.exit(result.exit_code)
 
     return update_wrapper(callback, function)
@@ -96,25 +83,19 @@ def _with_full_ids(project: Project, parameters: dict[str, Any]) -> dict[str, An
 
 
 def find_session(
-    invocation: Invocation, session_id: str | None, *, newest: bool = False
-) -> "tuple[Invocation, Session]":
-    """Find the session that a command is about, and look at its project."""
+    project: Project, session_id: str | None, *, newest: bool = False
+) -> "tuple[Project, Session]":
+    """Find the session that a command is about, and its project unless another one was given."""
     from grove_core.services import overview
 
-    project, session = overview.find_session(invocation.project, session_id, newest=newest)
-    if not overview.named_session(invocation.project, session_id):
-        live = overview.live_sessions(invocation.project)
+    found, session = overview.find_session(project, session_id, newest=newest)
+    if not overview.named_session(project, session_id):
+        live = overview.live_sessions(project)
         if len(live) > 1 or not (live or newest):
             click.echo(f"grove: this is session {session.id}, the newest", err=True)
-    if invocation.project_given:
-        return invocation, session
-    return evolve(invocation, project=project), session
-
-
-def name_problems(problems: "Iterable[PluginProblem]") -> None:
-    """Print what plugins did wrong, a line each on stderr."""
-    for problem in dict.fromkeys(problems):
-        click.echo(f"grove: plugin {problem}", err=True)
+    context = click.get_current_context()
+    is_given = context is not None and given(context, "project") is not None
+    return (project if is_given else found), session
 
 
 def is_interactive() -> bool:
@@ -123,17 +104,6 @@ def is_interactive() -> bool:
     parameters = context.params if context else {}
     plain = parameters.get("as_json") or parameters.get("quiet")
     return not plain and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _invocation(ctx: click.Context) -> Invocation:
-    given: Path | None = ctx.meta.get(PROJECT_KEY)
-    try:
-        start = Path.cwd() if given is None else given
-    except OSError as error:
-        raise GroveError("the current directory does not exist any more; cd elsewhere") from error
-    load_plugins = ctx.meta.get(PLUGINS_KEY, True)
-    project = Project(start.absolute(), os.environ, now_utc(), plugins=load_plugins)
-    return Invocation(project=project, project_given=given is not None)
 
 
 def _with_lost_events(result: Result, lost: Sequence[str]) -> Result:

@@ -6,7 +6,7 @@ from typing import Any, Final
 import rich_click as click
 from attrs import asdict
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.groups import LazyGroup, load_offered, project_of
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError
@@ -14,6 +14,7 @@ from grove_core.model.memory import Health
 from grove_core.plugins.descriptors import Area, BackendSpec, Discovered
 from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.plugins.manager import Contribution
+from grove_core.project import Project
 from grove_core.services.packages import blocked_plugins, install_command_for
 from grove_core.services.settings import backend_warnings
 from grove_core.text import escape_invisible
@@ -69,15 +70,15 @@ def _backends(ctx: click.Context) -> Mapping[str, Contribution[BackendSpec]]:
 
 @click.group("backends", cls=BackendsGroup, invoke_without_command=True)
 @grove_command
-def command(invocation: Invocation) -> Result:
+def command(project: Project) -> Result:
     """Show the memory backends: which are active here, in which order, why, and their health.
 
     Backends may have commands of their own, called as `grove backends <backend> <command>`.
     """
-    library = invocation.project.library
+    library = project.library
     health = library.healths()
     personal = library.personal.backend.name if library.personal is not None else None
-    warnings = backend_warnings(invocation.project)
+    warnings = backend_warnings(project)
     rows: list[dict[str, Any]] = [
         {
             "name": state.spec.name,
@@ -90,7 +91,7 @@ def command(invocation: Invocation) -> Result:
         }
         for state in library.states
     ]
-    blocked = blocked_plugins(invocation.project, BACKEND_GROUP)
+    blocked = blocked_plugins(project, BACKEND_GROUP)
     unused = {"active": False, "primary": False, "marker": None, "health": None}
     rows += [
         {**unused, "name": one.name, "why": f"blocked: {one.detail}", "plugin": str(one)}
@@ -120,13 +121,12 @@ def _lines_of(row: Mapping[str, Any]) -> Iterator[str]:
 
 @command.command("discover")
 @grove_command
-def discover(invocation: Invocation) -> Result:
+def discover(project: Project) -> Result:
     """List the stores that backends could use here, and why each is usable or not.
 
     It looks at files only, and starts nothing. Of a backend that knows one store `grove backends`
     tells.
     """
-    project = invocation.project
     stores: list[tuple[str, Discovered]] = []
     for state in project.library.states:
         if (ask := state.spec.discover) is None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.options import choice_option, dry_run_option
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError, LearningNotFoundError
@@ -41,7 +41,7 @@ from grove_core.storage.paths import place_in
 @dry_run_option
 @grove_command
 def command(  # noqa: PLR0913 - one for each option
-    invocation: Invocation,
+    project: Project,
     *,
     summary: str,
     why: str,
@@ -63,10 +63,10 @@ def command(  # noqa: PLR0913 - one for each option
         "detail": why,
         "category": category,
         "tags": list(tags),
-        "context_files": [_from_root(path, invocation.project.root) for path in paths],
+        "context_files": [_from_root(path, project.root) for path in paths],
         "scope": scope,
     }
-    return add_learning(invocation.project, fields, dry_run=dry_run)
+    return add_learning(project, fields, dry_run=dry_run)
 
 
 def _from_root(path: str, root: Path) -> str:
@@ -80,24 +80,21 @@ def _from_root(path: str, root: Path) -> str:
 @click.option("--reason", required=True, help="Why it does not hold any more.")
 @dry_run_option
 @grove_command
-def rm_command(
-    invocation: Invocation, *, ids: tuple[str, ...], reason: str, dry_run: bool
-) -> Result:
+def rm_command(project: Project, *, ids: tuple[str, ...], reason: str, dry_run: bool) -> Result:
     """Archive learnings: no session is shown them until they are restored."""
-    refuse_secrets(invocation.project, reason, "--reason")
-    return Curator(invocation.project, dry_run=dry_run).archive(ids, reason)
+    refuse_secrets(project, reason, "--reason")
+    return Curator(project, dry_run=dry_run).archive(ids, reason)
 
 
 @click.command("edit")
 @click.argument("learning_id", metavar="ID")
 @grove_command
-def edit_command(invocation: Invocation, *, learning_id: str) -> Result:
+def edit_command(project: Project, *, learning_id: str) -> Result:
     """Open the file that holds a learning in $EDITOR.
 
     An edit that loses the learning, changes its status or brings a secret in is taken back; your
     text is kept among grove's backups.
     """
-    project = invocation.project
     before = project.library.get(learning_id)
     if before is None:
         raise LearningNotFoundError(f"no learning has the id {learning_id}")

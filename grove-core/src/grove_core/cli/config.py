@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 from attrs import asdict, evolve
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
 from grove_core.config.edit import in_toml
@@ -41,23 +41,23 @@ _NAMED: Final = re.compile(r"(\bpassword\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&]+)", re
 
 @click.group("config", cls=LazyGroup, invoke_without_command=True)
 @grove_command
-def command(invocation: Invocation) -> Result:
+def command(project: Project) -> Result:
     """Show the settings in force, where each comes from, and what is wrong with them.
 
     Alone it does what `grove config show` does.
     """
-    return _shown(invocation.project, only_changed=False)
+    return _shown(project, only_changed=False)
 
 
 @command.command("show")
 @click.option("--changed", is_flag=True, help="Only what a file or the environment sets.")
 @grove_command
-def show(invocation: Invocation, *, changed: bool) -> Result:
+def show(project: Project, *, changed: bool) -> Result:
     """Show every key with its value in force and what sets it; a star marks what is set.
 
     Passwords in addresses are left out here; `grove config get` prints a value as it is.
     """
-    return _shown(invocation.project, only_changed=changed)
+    return _shown(project, only_changed=changed)
 
 
 def _shown(project: Project, *, only_changed: bool) -> Result:
@@ -79,13 +79,13 @@ def _shown(project: Project, *, only_changed: bool) -> Result:
 @command.command("get")
 @click.argument("key")
 @grove_command
-def get(invocation: Invocation, *, key: str) -> Result:
+def get(project: Project, *, key: str) -> Result:
     """Print the value in force of one key: text as it is, everything else as TOML has it."""
-    setting = setting_named(invocation.project, key)
+    setting = setting_named(project, key)
     value = setting.value
     text = escape_invisible(value) if isinstance(value, str) else in_toml(value)
     text = "" if value is None else text
-    problems = invocation.project.loaded_config.problems
+    problems = project.loaded_config.problems
     return Result(
         document=asdict(setting),
         human=lambda console: console.print(text, soft_wrap=True),
@@ -99,23 +99,21 @@ def get(invocation: Invocation, *, key: str) -> Result:
 @click.argument("value")
 @click.option("--user", is_flag=True, help="In your own file, for all your projects.")
 @grove_command
-def set_(invocation: Invocation, *, key: str, value: str, user: bool) -> Result:
+def set_(project: Project, *, key: str, value: str, user: bool) -> Result:
     """Set a key in the project's file; comments and everything else stay.
 
     A list is separated by commas. A wrong value is refused.
     """
-    return _written(
-        invocation.project, key, read_setting(invocation.project, key, value), user=user
-    )
+    return _written(project, key, read_setting(project, key, value), user=user)
 
 
 @command.command("unset")
 @click.argument("key")
 @click.option("--user", is_flag=True, help="In your own file, for all your projects.")
 @grove_command
-def unset(invocation: Invocation, *, key: str, user: bool) -> Result:
+def unset(project: Project, *, key: str, user: bool) -> Result:
     """Remove a key from the project's file: what is weaker counts again."""
-    return _written(invocation.project, key, None, user=user)
+    return _written(project, key, None, user=user)
 
 
 def _written(project: Project, key: str, value: object, *, user: bool) -> Result:
@@ -133,9 +131,9 @@ def _written(project: Project, key: str, value: object, *, user: bool) -> Result
 
 @command.command("path")
 @grove_command
-def path(invocation: Invocation) -> Result:
+def path(project: Project) -> Result:
     """Show where the configuration files are, the stronger one first, and whether they exist."""
-    files = _files(invocation.project)
+    files = _files(project)
 
     def human(console: "Console") -> None:
         for one in files:
@@ -163,7 +161,7 @@ def _files(project: Project) -> list[dict[str, Any]]:
 
 @command.command("validate")
 @grove_command
-def validate(invocation: Invocation) -> Result:
+def validate(project: Project) -> Result:
     """Name every mistake in the files and the environment, with its place.
 
     A mistake costs one key, which then has what the next weaker layer says. Sections of plugins are
@@ -171,13 +169,13 @@ def validate(invocation: Invocation) -> Result:
     section that no plugin reads, a project's value that waits for `grove trust`. Exit code 1 when
     there is a mistake.
     """
-    found = examine_settings(invocation.project)
+    found = examine_settings(project)
     warnings = [*map(str, found.waiting), *found.unused]
 
     def human(console: "Console") -> None:
         for problem in found.mistakes:
             console.print(str(problem), style="yellow")
-        files = [str(one["path"]) for one in _files(invocation.project) if one["used"]]
+        files = [str(one["path"]) for one in _files(project) if one["used"]]
         where = ", ".join(files) or "no file exists"
         console.print(f"{counted(len(found.mistakes), 'mistake')} ({where}).")
 

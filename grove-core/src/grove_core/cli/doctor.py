@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.result import Result
 from grove_core.install.plan import find_host
 from grove_core.model.check import Status
+from grove_core.project import Project
 from grove_core.text import counted
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _MARK_WIDTH: Final = 8
     help="Look at one client alone, and say all of it.",
 )
 @grove_command
-def command(invocation: Invocation, *, verbose: bool, host: str | None) -> Result:
+def command(project: Project, *, verbose: bool, host: str | None) -> Result:
     """Check everything that can silently go wrong, and say how to fix it.
 
     Looks and changes nothing. Only problems are printed, unless --verbose is given: warnings, then
@@ -36,9 +37,9 @@ def command(invocation: Invocation, *, verbose: bool, host: str | None) -> Resul
     from grove_core.doctor import examine
 
     if host:
-        find_host(invocation.project, host)
+        find_host(project, host)
         verbose = True
-    checks = examine(invocation.project, host or "")
+    checks = examine(project, host or "")
     broken = [check for check in checks if check.status is Status.BROKEN]
     warnings = sum(check.status is Status.WARNING for check in checks)
 

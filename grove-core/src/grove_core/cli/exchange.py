@@ -8,7 +8,7 @@ from typing import Final, Unpack
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.learnings import Narrowing, filter_options, read_selection
 from grove_core.cli.options import choice_option, dry_run_option
 from grove_core.cli.result import Result
@@ -47,7 +47,7 @@ _RANGE: Final = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 @click.option("--all", "everything", is_flag=True, help="Archived and superseded ones as well.")
 @grove_command
 def export_command(
-    invocation: Invocation,
+    project: Project,
     *,
     form: str,
     output: Path | None,
@@ -59,7 +59,6 @@ def export_command(
     Active ones of the project, unless an option says otherwise. Your personal learnings are only
     written with `--scope personal`.
     """
-    project = invocation.project
     selection = read_selection(project.now, narrowing, everything=everything)
     is_personal = Scope.PERSONAL in selection.filters.scopes
     found = [
@@ -119,7 +118,7 @@ def _write(project: Project, output: Path, text: str, mode: int) -> None:
 @dry_run_option
 @grove_command
 def import_command(
-    invocation: Invocation, *, form: str, path: Path, scope: str, select: bool, dry_run: bool
+    project: Project, *, form: str, path: Path, scope: str, select: bool, dry_run: bool
 ) -> Result:
     """Bring learnings of other programs and projects here.
 
@@ -135,7 +134,7 @@ def import_command(
     """
     if select and not sys.stdin.isatty():
         raise click.UsageError("--select asks on a terminal; --dry-run shows what there is")
-    project, pick = invocation.project, _pick if select else None
+    pick = _pick if select else None
     return import_learnings(project, form, path, scope=Scope(scope), dry_run=dry_run, pick=pick)
 
 

@@ -1,7 +1,7 @@
 """Groups whose commands are imported when they are called, and the commands that plugins offer."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,7 @@ from grove_core.storage.installation import look, read_cached, write_cached
 
 if TYPE_CHECKING:
     from grove_core.plugins.descriptors import CommandSpec
+    from grove_core.plugins.discovery import PluginProblem
     from grove_core.plugins.manager import Contribution
     from grove_core.project import Project
 
@@ -51,8 +52,6 @@ class LazyGroup(click.RichGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Import the command that is called; of an unknown one say what is like it."""
         if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
-            from grove_core.cli.app import name_problems
-
             # It may be one of a plugin that has failed.
             name_problems(project_of(ctx).problems)
             near = get_close_matches(args[0], self.list_commands(ctx), n=1)
@@ -145,24 +144,33 @@ def _read_or_ask(ctx: click.Context, *, fresh: bool) -> Mapping[str, str]:
 
 
 def project_of(ctx: click.Context) -> "Project":
-    """Return the project whose plugins may offer commands; it is made once."""
+    """Return the project that a command works in, and whose plugins offer commands; made once."""
     from grove_core.clock import now_utc
     from grove_core.project import Project
 
     start = _start(ctx)
     made: dict[Path, Project] = ctx.meta.setdefault(_WORKSPACES_KEY, {})
     if start not in made:
-        enabled = _given(ctx, "plugins") is not False
+        enabled = given(ctx, "plugins") is not False
         made[start] = Project(start, os.environ, now_utc(), plugins=enabled)
     return made[start]
 
 
+def name_problems(problems: "Iterable[PluginProblem]") -> None:
+    """Print what plugins did wrong, a line each on stderr."""
+    for problem in dict.fromkeys(problems):
+        click.echo(f"grove: plugin {problem}", err=True)
+
+
 def _start(ctx: click.Context) -> Path:
-    start: Path = _given(ctx, "project") or Path.cwd()
+    try:
+        start: Path = given(ctx, "project") or Path.cwd()
+    except OSError as error:
+        raise GroveError("the current directory does not exist any more; cd elsewhere") from error
     return start.absolute()
 
 
-def _given(ctx: click.Context, name: str) -> Any:  # noqa: ANN401 - a parameter of any type
+def given(ctx: click.Context, name: str) -> Any:  # noqa: ANN401 - a parameter of any type
     """Return a parameter of the nearest group that has it: in completion no group has run yet."""
     around: click.Context | None = ctx
     while around is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 from attrs import evolve
 
-from grove_core.cli.app import Invocation, grove_command, is_interactive
+from grove_core.cli.app import grove_command, is_interactive
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError, StorageError
 from grove_core.install.plan import (
@@ -67,7 +67,7 @@ _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @grove_command
 def command(  # noqa: PLR0913 - one for each option
-    invocation: Invocation,
+    project: Project,
     *,
     hosts: tuple[str, ...],
     server: bool,
@@ -102,7 +102,7 @@ def command(  # noqa: PLR0913 - one for each option
         raise click.UsageError(f"{alone[0]} goes with --hooks")
     if shared and not (hosts or uninstall):
         raise click.UsageError("--shared goes with --hooks or --uninstall")
-    project, asks = invocation.project, not (yes or dry_run) and is_interactive()
+    asks = not (yes or dry_run) and is_interactive()
     home = project.paths.home
     if project.root == home.parent and project.files.grove_directory == home:
         raise StorageError(f"{home} is grove's own directory; run init inside a project")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, find_session, grove_command
+from grove_core.cli.app import find_session, grove_command
 from grove_core.cli.options import choice_option, limit_option
 from grove_core.cli.sessions import pending_document
 from grove_core.cli.timeparse import local_time
@@ -35,13 +35,12 @@ _WIDEST_TYPE: Final = max(len(kind.value) for kind in EventType)
     "Force the gate, past every rule, for tests",
 )
 @grove_command
-def debug_command(invocation: Invocation, *, session: str | None, set_gate: str | None) -> Result:
+def debug_command(project: Project, *, session: str | None, set_gate: str | None) -> Result:
     """Show everything grove knows of a session, or force its gate.
 
     Without SESSION it is the one that runs this command, else the newest of this project.
     """
-    invocation, found = find_session(invocation, session, newest=set_gate is None)
-    project = invocation.project
+    project, found = find_session(project, session, newest=set_gate is None)
     if set_gate is not None:
         return _force(project, found, GateStatus(set_gate))
     files = files_of(project, found.id)
@@ -104,7 +103,7 @@ def _force(project: Project, session: Session, status: GateStatus) -> Result:
 @limit_option("Only this many, the newest.")
 @grove_command
 def trace_command(
-    invocation: Invocation,
+    project: Project,
     *,
     session: str | None,
     kinds: tuple[str, ...],
@@ -115,7 +114,7 @@ def trace_command(
     Without SESSION it is the one that runs this command, else the newest of this project.
     A trace keeps the first ten events and the newest ones; it says how many were dropped between.
     """
-    _, found = find_session(invocation, session, newest=True)
+    _, found = find_session(project, session, newest=True)
     wanted = frozenset(map(EventType, kinds)) or frozenset(EventType)
     fitting = [one for one in found.trace.events if one.event_type in wanted]
     shown = fitting[-limit:] if limit else fitting

@@ -7,12 +7,13 @@ from typing import Any, Final, TypedDict, Unpack
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.options import Decorator, choice_option, limit_option
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import parse_time
 from grove_core.model.learning import Category, LearningStatus, Scope
 from grove_core.model.memory import Filters, Query
+from grove_core.project import Project
 from grove_core.services.learnings import (
     ORDERS,
     Selection,
@@ -88,7 +89,7 @@ def _since(now: datetime, narrowing: Narrowing) -> datetime | None:
 )
 @grove_command
 def list_(
-    invocation: Invocation,
+    project: Project,
     *,
     sort: str | None,
     everything: bool,
@@ -101,7 +102,6 @@ def list_(
     With `--stale` those come first that are due soonest; `grove maintain archive --stale` archives
     just these. With `--rejected` it lists what `grove reflect` refused, newest first, and why.
     """
-    project = invocation.project
     if rejected:
         others = [value for name, value in narrowing.items() if name not in ("since", "limit")]
         if any((sort, everything, stale, *others)):
@@ -116,9 +116,9 @@ def list_(
 @click.command("show")
 @click.argument("learning_id", metavar="ID")
 @grove_command
-def show(invocation: Invocation, *, learning_id: str) -> Result:
+def show(project: Project, *, learning_id: str) -> Result:
     """Show one learning in full, whatever its status, and what has become of it since."""
-    return show_learning(invocation.project, learning_id)
+    return show_learning(project, learning_id)
 
 
 @click.command("search")
@@ -127,13 +127,12 @@ def show(invocation: Invocation, *, learning_id: str) -> Result:
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @grove_command
 def search(
-    invocation: Invocation, *, words: tuple[str, ...], explain: bool, **narrowing: Unpack[Narrowing]
+    project: Project, *, words: tuple[str, ...], explain: bool, **narrowing: Unpack[Narrowing]
 ) -> Result:
     """Search the learnings of this project and your own, in all active backends.
 
     The score is relevance, times how fresh a learning is, times how often it has helped.
     """
-    project = invocation.project
     selection = read_selection(project.now, narrowing)
     query = Query(text=remove_invisible(" ".join(words)), files=narrowing["paths"])
     return search_learnings(project, query, selection, explain=explain)

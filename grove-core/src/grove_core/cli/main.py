@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Mapping
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Final
 
 import rich_click as click
@@ -17,7 +16,7 @@ from grove_core.cli.groups import (
     offered_commands,
     offered_help_lines,
 )
-from grove_core.cli.options import PLUGINS_KEY, note_project, project_option
+from grove_core.cli.options import project_option
 from grove_core.errors import GroveError
 
 _STDOUT_CLOSED: Final = "standard output is closed; send it to /dev/null to see nothing"
@@ -175,15 +174,12 @@ class GroveGroup(LazyGroup):
 )
 @project_option
 @click.version_option(None, "-V", "--version", package_name="grove-core", prog_name="grove")
-@click.pass_context
-def grove(ctx: click.Context, *, plugins: bool, project: Path | None) -> None:
+def grove(**_: object) -> None:
     """A compound-learning gate for coding agents.
 
     When a ticket closes, the agent is stopped once until it has written down what it learned; the
     next session starts with the few learnings that fit its work.
     """
-    ctx.meta[PLUGINS_KEY] = plugins
-    note_project(ctx, project)
 
 
 def run_command_line() -> int:

@@ -2,7 +2,7 @@
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, grove_command, is_interactive
+from grove_core.cli.app import grove_command, is_interactive
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.options import choice_option, dry_run_option, limit_option
 from grove_core.cli.result import Result, plain_console
@@ -23,13 +23,13 @@ _ANSWERS = {"y": True, "n": False}
 
 @click.group("maintain", cls=LazyGroup, invoke_without_command=True)
 @grove_command
-def command(invocation: Invocation) -> Result:
+def command(project: Project) -> Result:
     """Look after the learnings: archive, restore, supersede, and what else keeps them useful.
 
     Alone it does what `grove maintain list` does. Nothing is archived without being named, but by
     `--stale` and by decay.
     """
-    return curation_overview(invocation.project)
+    return curation_overview(project)
 
 
 @command.command("list", short_help="Show what curation would look at (the default).")
@@ -37,9 +37,9 @@ def command(invocation: Invocation) -> Result:
     "--explain", is_flag=True, help="Say instead of every active learning how it stands to decay."
 )
 @grove_command
-def list_(invocation: Invocation, *, explain: bool) -> Result:
+def list_(project: Project, *, explain: bool) -> Result:
     """Show what curation would look at: what goes stale, what went and why, what never helped."""
-    return (explain_decay if explain else curation_overview)(invocation.project)
+    return (explain_decay if explain else curation_overview)(project)
 
 
 @command.command("archive")
@@ -51,7 +51,7 @@ def list_(invocation: Invocation, *, explain: bool) -> Result:
 @dry_run_option
 @grove_command
 def archive(
-    invocation: Invocation, *, ids: tuple[str, ...], stale: bool, reason: str, dry_run: bool
+    project: Project, *, ids: tuple[str, ...], stale: bool, reason: str, dry_run: bool
 ) -> Result:
     """Take learnings out of sight: they are shown to no agent until they are restored.
 
@@ -61,7 +61,6 @@ def archive(
         raise click.UsageError("say what to archive: ids of learnings, or --stale")
     if ids and stale:
         raise click.UsageError("name ids of learnings or --stale, not both")
-    project = invocation.project
     refuse_secrets(project, reason, "--reason")
     curator = Curator(project, dry_run=dry_run)
     return curator.archive_stale(reason) if stale else curator.archive(ids, reason)
@@ -72,14 +71,14 @@ def archive(
 @click.option("--reason", metavar="TEXT", default="", help="Why, in a few words.")
 @dry_run_option
 @grove_command
-def restore(invocation: Invocation, *, ids: tuple[str, ...], reason: str, dry_run: bool) -> Result:
+def restore(project: Project, *, ids: tuple[str, ...], reason: str, dry_run: bool) -> Result:
     """Take learnings back from the archive.
 
     Their time starts again: decay leaves them alone as if they had just been used. A superseded
     learning cannot be restored.
     """
-    refuse_secrets(invocation.project, reason, "--reason")
-    return Curator(invocation.project, dry_run=dry_run).restore(ids, reason)
+    refuse_secrets(project, reason, "--reason")
+    return Curator(project, dry_run=dry_run).restore(ids, reason)
 
 
 @command.command("supersede")
@@ -93,18 +92,18 @@ def restore(invocation: Invocation, *, ids: tuple[str, ...], reason: str, dry_ru
 )
 @dry_run_option
 @grove_command
-def supersede(invocation: Invocation, *, old: str, new: str, dry_run: bool) -> Result:
+def supersede(project: Project, *, old: str, new: str, dry_run: bool) -> Result:
     """Put one learning in another one's place, for good.
 
     Sessions that start within seven days after the old one was shown are told of it.
     """
-    return Curator(invocation.project, dry_run=dry_run).supersede(old, new)
+    return Curator(project, dry_run=dry_run).supersede(old, new)
 
 
 @command.command("decay")
 @dry_run_option
 @grove_command
-def decay(invocation: Invocation, *, dry_run: bool) -> Result:
+def decay(project: Project, *, dry_run: bool) -> Result:
     """Archive what was not shown or used for a long time.
 
     The start of a session hides the same once a day, on this machine only; `grove reflect` archives
@@ -112,14 +111,14 @@ def decay(invocation: Invocation, *, dry_run: bool) -> Result:
     days after it was last written, shown, used or restored; `grove maintain list --explain` says
     how each one stands.
     """
-    return Curator(invocation.project, dry_run=dry_run).decay()
+    return Curator(project, dry_run=dry_run).decay()
 
 
 @command.command("flush")
 @dry_run_option
 @click.option("--in-background", is_flag=True, hidden=True, help="No person waits for it.")
 @grove_command
-def flush(invocation: Invocation, *, dry_run: bool, in_background: bool) -> Result:
+def flush(project: Project, *, dry_run: bool, in_background: bool) -> Result:
     """Deliver the learnings of this project, and your own, that wait for their backend.
 
     What was accepted in a linked work tree, and not committed before that was removed, comes here.
@@ -127,19 +126,18 @@ def flush(invocation: Invocation, *, dry_run: bool, in_background: bool) -> Resu
     and missing. Every reflection delivers, too. Exit code 1 when something still waits, when a
     server could not be asked, or when another process stores learnings of this project just now.
     """
-    return storing.flush(invocation.project, dry_run=dry_run, in_background=in_background)
+    return storing.flush(project, dry_run=dry_run, in_background=in_background)
 
 
 @command.command("index")
 @click.option("--rebuild", is_flag=True, help="Forget what is known, and read everything again.")
 @grove_command
-def index(invocation: Invocation, *, rebuild: bool) -> Result:
+def index(project: Project, *, rebuild: bool) -> Result:
     """Bring the index of the learnings up to date.
 
     Hooks and commands do that by themselves. Hooks leave a very large change to this command, which
     then runs in the background. Exit code 1 when not all learnings could be read.
     """
-    project = invocation.project
     if not index_now(project, rebuild=rebuild):
         document: dict[str, object] = {"learnings": None, "complete": False, "elsewhere": True}
         return Result(document=document, lines=["Another process is at it."])
@@ -164,27 +162,27 @@ def index(invocation: Invocation, *, rebuild: bool) -> Result:
 )
 @dry_run_option
 @grove_command
-def migrate_(invocation: Invocation, *, layout: str, dry_run: bool) -> Result:
+def migrate_(project: Project, *, layout: str, dry_run: bool) -> Result:
     """Move learnings to another layout, and set `storage.layout` for what comes.
 
     Nothing is lost, whenever it is interrupted: run it again to finish. Prose between the entries
     of learnings.md stays there. Commit the result at once, with everybody's branches merged: git
     cannot follow what another branch still writes to the old place, though grove reads both.
     """
-    return migrate.migrate(invocation.project, StorageLayout(layout), dry_run=dry_run)
+    return migrate.migrate(project, StorageLayout(layout), dry_run=dry_run)
 
 
 @command.command("repair")
 @dry_run_option
 @grove_command
-def repair(invocation: Invocation, *, dry_run: bool) -> Result:
+def repair(project: Project, *, dry_run: bool) -> Result:
     """Repair what merges have done to learnings.
 
     Conflict markers are replaced by both sides' entries; of entries that stand there twice and say
     the same, one stays. What both branches have changed is named: keep one of the two. The files as
     they were are kept in grove's own directory. Exit code 1 when something is left to do by hand.
     """
-    return migrate.repair(invocation.project, dry_run=dry_run)
+    return migrate.repair(project, dry_run=dry_run)
 
 
 @click.command("review")
@@ -196,7 +194,7 @@ def repair(invocation: Invocation, *, dry_run: bool) -> Result:
 )
 @grove_command
 def review_command(
-    invocation: Invocation,
+    project: Project,
     *,
     ids: tuple[str, ...],
     useful: bool | None,
@@ -210,7 +208,6 @@ def review_command(
     """
     if bool(ids) is (useful is None):
         raise click.UsageError("a rating takes ids of learnings, and --useful or --not-useful")
-    project = invocation.project
     if ids:
         return rate(project, [(one, bool(useful)) for one in ids])
     questions, total = choose_questions(project, limit, frozenset(map(Category, categories)))

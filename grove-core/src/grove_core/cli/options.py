@@ -2,14 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import rich_click as click
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-PLUGINS_KEY: Final = "grove_core.plugins"
-PROJECT_KEY: Final = "grove_core.project"
 
 
 def project_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -20,12 +17,6 @@ def project_option(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         help="Work in this directory's project.",
     )(function)
-
-
-def note_project(ctx: click.Context, project: Path | None) -> None:
-    """Remember what ``--project`` says; of several the one next to the command's name holds."""
-    if project is not None:
-        ctx.meta[PROJECT_KEY] = project
 
 
 def session_option(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
 from grove_core.errors import PluginError
@@ -23,6 +23,7 @@ from grove_core.plugins.discovery import (
     canonical_name,
     discover,
 )
+from grove_core.project import Project
 from grove_core.services.packages import install_command, install_command_for
 
 if TYPE_CHECKING:
@@ -46,12 +47,12 @@ _LEFT_OUT: Final = ("GROVE_PLUGINS", "GROVE_SESSION", "CLAUDE", "PYTEST_", "XDG_
 
 @click.group("plugins", cls=LazyGroup, invoke_without_command=True)
 @grove_command
-def command(invocation: Invocation) -> Result:
+def command(project: Project) -> Result:
     """Show the installed plugins in the order they are asked, and what became of each.
 
     `grove plugins check` is for those who write plugins.
     """
-    plugins = invocation.project.plugins
+    plugins = project.plugins
     plugins.load_all()
 
     def human(console: "Console") -> None:
@@ -84,7 +85,7 @@ def command(invocation: Invocation) -> Result:
 @command.command("check")
 @click.argument("distribution")
 @grove_command
-def check(invocation: Invocation, *, distribution: str) -> Result:
+def check(project: Project, *, distribution: str) -> Result:
     """Try an installed plugin against the rules that every plugin has to keep.
 
     DISTRIBUTION is the package's name, or the name of one of its plugins. The rules are those of
@@ -95,7 +96,7 @@ def check(invocation: Invocation, *, distribution: str) -> Result:
     What the author's own tests would give, such as which commands close a ticket, or a project
     in which a backend can be used, cannot be known here and is skipped.
     """
-    plugins = _plugins_called(discover(invocation.project.paths.home), distribution)
+    plugins = _plugins_called(discover(project.paths.home), distribution)
     if not (find_spec("pytest") and find_spec("hypothesis")):
         install = install_command("'grove-core[testing]'")
         what = "checking plugins needs pytest and hypothesis"

@@ -7,12 +7,13 @@ from typing import Any
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, find_session, grove_command
+from grove_core.cli.app import find_session, grove_command
 from grove_core.cli.options import session_option
 from grove_core.cli.result import Result
 from grove_core.errors import ReflectionError
 from grove_core.model.gate import SkipDecider
 from grove_core.model.learning import Category, Criterion
+from grove_core.project import Project
 from grove_core.reflection.schema import submission_schema
 from grove_core.reflection.submission import SUBMISSION_BYTES_MAX, Submission, parse_submission
 from grove_core.services.messages import REFLECT_OPTIONS
@@ -50,7 +51,7 @@ def _listed(kind: type[Enum]) -> str:
 @session_option
 @grove_command
 def command(
-    invocation: Invocation,
+    project: Project,
     *,
     schema: bool,
     dry_run: bool,
@@ -71,8 +72,8 @@ def command(
         document = submission_schema()
         return Result(document=document, human=lambda console: console.print_json(data=document))
     if wants_brief:
-        invocation, session = find_session(invocation, session_id)
-        return brief(invocation.project, session)
+        project, session = find_session(project, session_id)
+        return brief(project, session)
     candidate = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in given.items()
@@ -81,10 +82,10 @@ def command(
     if candidate and not given["summary"]:
         raise click.UsageError("a learning needs --summary; JSON is read from standard input")
     submission = Submission(candidates=(candidate,)) if candidate else parse_submission(_read())
-    invocation, session = find_session(invocation, session_id or submission.session_id)
+    project, session = find_session(project, session_id or submission.session_id)
     if dry_run:
-        return try_out(invocation.project, session, submission)
-    return submit(invocation.project, session, submission)
+        return try_out(project, session, submission)
+    return submit(project, session, submission)
 
 
 def _read() -> bytes:
@@ -103,30 +104,30 @@ def _read() -> bytes:
 @session_option
 @grove_command
 def skip_command(
-    invocation: Invocation, *, reason: str, decider: str | None, session_id: str | None
+    project: Project, *, reason: str, decider: str | None, session_id: str | None
 ) -> Result:
     """Say why there is nothing to write down; opens the gate.
 
     REASON is logged, so that skips can be looked at later.
     """
-    invocation, session = find_session(invocation, session_id)
-    by_agent = invocation.project.is_run_by_agent
+    project, session = find_session(project, session_id)
+    by_agent = project.is_run_by_agent
     usual = SkipDecider.AGENT if by_agent else SkipDecider.USER
     decided = SkipDecider(decider) if decider else usual
-    return skip(invocation.project, session, reason, decided)
+    return skip(project, session, reason, decided)
 
 
 @click.command("observe")
 @click.argument("note")
 @session_option
 @grove_command
-def observe_command(invocation: Invocation, *, note: str, session_id: str | None) -> Result:
+def observe_command(project: Project, *, note: str, session_id: str | None) -> Result:
     """Leave a one-line note for the agent that will reflect.
 
     Subagents do not reflect themselves: their notes are shown to the agent that closes the ticket.
     """
-    invocation, session = find_session(invocation, session_id)
-    return observe(invocation.project, session, note)
+    project, session = find_session(project, session_id)
+    return observe(project, session, note)
 
 
 @click.command("ref")
@@ -135,12 +136,12 @@ def observe_command(invocation: Invocation, *, note: str, session_id: str | None
 @session_option
 @grove_command
 def ref_command(
-    invocation: Invocation, *, ids: tuple[str, ...], how: str | None, session_id: str | None
+    project: Project, *, ids: tuple[str, ...], how: str | None, session_id: str | None
 ) -> Result:
     """Record that learnings were used.
 
     Use counts: it decides what later sessions are shown. Exit code 1 when no learning has one of
     the ids; the others count.
     """
-    invocation, session = find_session(invocation, session_id)
-    return refer(invocation.project, session, ids, how)
+    project, session = find_session(project, session_id)
+    return refer(project, session, ids, how)

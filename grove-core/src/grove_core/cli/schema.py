@@ -7,7 +7,7 @@ from typing import Final
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.errors import GroveError
 from grove_core.plugins.discovery import PluginState
 from grove_core.project import Project
@@ -23,12 +23,12 @@ _ROW: Final = re.compile(r"^\| `(?P<key>[^`]+)` \| ?(?P<meaning>.*?) ?\|$", re.M
 @click.command("schema", context_settings={"ignore_unknown_options": True})
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[COMMAND]...")
 @grove_command
-def command(invocation: Invocation, *, words: tuple[str, ...]) -> Result:
+def command(project: Project, *, words: tuple[str, ...]) -> Result:
     """Show the keys of a command's JSON document, or which commands have one.
 
     `a[].b` is the key `b` of each object in the list `a`, and `a{}` an object whose keys are names.
     """
-    known = dict(_documents(invocation.project))
+    known = dict(_documents(project))
     title = " ".join(("grove", *words))
     if not words:
         names = [name.removeprefix("grove ") for name in known]

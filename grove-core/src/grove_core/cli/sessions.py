@@ -6,7 +6,7 @@ from typing import Any, Final
 import rich_click as click
 from attrs import asdict
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.options import limit_option
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time, parse_time
@@ -40,14 +40,13 @@ _NAMED: Final = ("pending", "unreadable", "failed")
 @click.option("--all", "everywhere", is_flag=True, help="Sessions of all projects.")
 @limit_option()
 @grove_command
-def command(invocation: Invocation, *, everywhere: bool, limit: int | None) -> Result:
+def command(project: Project, *, everywhere: bool, limit: int | None) -> Result:
     """List the sessions of this project, the one that was written last first.
 
     A session is live, has ended, or died: then its client is gone, or it has been idle for a day.
     A pending reflection stays visible until it is given. State that cannot be read is named with
     the reason, of whatever project it was.
     """
-    project = invocation.project
     found = survey(project)
     own = [
         one.session
@@ -161,9 +160,7 @@ def _about(session: Session) -> str:
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be deleted, and delete nothing.")
 @grove_command
-def clean_command(
-    invocation: Invocation, *, before: str | None, orphans: bool, dry_run: bool
-) -> Result:
+def clean_command(project: Project, *, before: str | None, orphans: bool, dry_run: bool) -> Result:
     """Delete the state of old sessions, of all projects.
 
     With it goes what grove keeps for these sessions in its cache. Learnings and logs stay. Each
@@ -172,7 +169,6 @@ def clean_command(
     """
     if before is None and not orphans:
         raise click.UsageError("say what to delete: --before 30d, --orphans, or both")
-    project = invocation.project
     until = None if before is None else parse_time(before, project.now, "--before")
     if until is not None and until > project.now:
         raise click.BadParameter(f"{before} lies in the future", param_hint="--before")

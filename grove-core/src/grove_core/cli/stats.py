@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import parse_time
 from grove_core.codec import share_to_dict
@@ -42,13 +42,12 @@ _FILE: Final = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
     help="Write the page of grove page instead; - for standard output.",
 )
 @grove_command
-def command(invocation: Invocation, *, since: str | None, html: Path | None) -> Result:
+def command(project: Project, *, since: str | None, html: Path | None) -> Result:
     """Show whether learnings help, what the gates do, and what to look at.
 
     With --quiet only the ids of the most valuable learnings are printed. Exit code 0 whatever the
     numbers are, 1 when the page cannot be written.
     """
-    project = invocation.project
     start = None if since is None else parse_time(since, project.now, "--since")
     if html is not None:
         return _write_page(project, html, start)
@@ -134,14 +133,14 @@ def _group(group: GroupStats) -> dict[str, Any]:
 
 @click.command("cost")
 @grove_command
-def cost_command(invocation: Invocation) -> Result:
+def cost_command(project: Project) -> Result:
     """Show what grove costs: text and tokens, stops, refusals and hooks' time.
 
     By week, and for the latest sessions on this machine.
     """
     from grove_core.report.cost import cost_document, cost_sections
 
-    document = cost_document(invocation.project)
+    document = cost_document(project)
 
     def human(console: "Console") -> None:
         from grove_core.report.dashboard import print_sections
@@ -163,7 +162,7 @@ def cost_command(invocation: Invocation) -> Result:
     "--base", metavar="REV", help="What this branch adds to REV, and what was used for it, instead."
 )
 @grove_command
-def digest_command(invocation: Invocation, *, since: str, base: str | None) -> Result:
+def digest_command(project: Project, *, since: str, base: str | None) -> Result:
     """Write a digest as Markdown: new learnings, most used, corrected, going stale, refused.
 
     With `--base origin/main` it is about a branch, as a comment on its pull request. With --quiet
@@ -171,7 +170,6 @@ def digest_command(invocation: Invocation, *, since: str, base: str | None) -> R
     """
     from grove_core.report.digest import digest_markdown, digest_of_branch, digest_since
 
-    project = invocation.project
     if base is None:
         document = digest_since(project, parse_time(since, project.now, "--since"))
     else:
@@ -183,13 +181,12 @@ def digest_command(invocation: Invocation, *, since: str, base: str | None) -> R
 @click.command("page")
 @click.argument("file", required=False, type=_FILE)
 @grove_command
-def page_command(invocation: Invocation, *, file: Path | None) -> Result:
+def page_command(project: Project, *, file: Path | None) -> Result:
     """Write a page for a browser: every learning with its use and its reasons, and the numbers.
 
     It is one file that loads nothing from anywhere, to be searched and filtered. Without FILE it is
     written outside of the project, into grove's own directory; - is standard output.
     """
-    project = invocation.project
     target = file
     if target is None:
         target = project.files.state_directory / "page.html"

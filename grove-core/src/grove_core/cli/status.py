@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import format_instant
@@ -39,12 +39,11 @@ _Row = tuple[str | None, str, str]
 
 @click.command("status")
 @grove_command
-def command(invocation: Invocation) -> Result:
+def command(project: Project) -> Result:
     """Show the project, the gates of the live sessions, the backends and what waits.
 
     Exit code 0 whatever it shows.
     """
-    project = invocation.project
     document = _document(project)
     return Result(
         document=document,

@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.app import grove_command
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
 from grove_core.model.ticket import TicketClose, ToolCall
 from grove_core.plugins.discovery import TICKET_GROUP
+from grove_core.project import Project
 from grove_core.quotation import quote_line
 from grove_core.services.messages import name_of
 from grove_core.services.packages import install_command_for
@@ -24,12 +25,12 @@ _LONGEST_LINE: Final = 2000
 
 @click.group("tickets", cls=LazyGroup, invoke_without_command=True)
 @grove_command
-def command(invocation: Invocation) -> Result:
+def command(project: Project) -> Result:
     """Show the ticket systems: which are used here, in which order, and why.
 
     `grove tickets match -- COMMAND` says what a shell command would close.
     """
-    tickets = invocation.project.tickets()
+    tickets = project.tickets()
     current = tickets.current_ticket()
 
     lines: list[Line] = []
@@ -57,20 +58,20 @@ def command(invocation: Invocation) -> Result:
             ],
         },
         lines=lines,
-        warnings=_mistakes(invocation),
+        warnings=_mistakes(project),
         ids=[one.probe.name for one in tickets.all if one.enabled],
     )
 
 
-def _mistakes(invocation: Invocation) -> Sequence[str]:
+def _mistakes(project: Project) -> Sequence[str]:
     """Name what is wrong in the configuration: a pattern or a switch may be without effect."""
-    return [str(problem) for problem in invocation.project.loaded_config.problems]
+    return [str(problem) for problem in project.loaded_config.problems]
 
 
 @command.command("match")
 @click.argument("words", nargs=-1, required=True, metavar="COMMAND...")
 @grove_command
-def match(invocation: Invocation, *, words: tuple[str, ...]) -> Result:
+def match(project: Project, *, words: tuple[str, ...]) -> Result:
     """Say which tickets a command would close; nothing is run.
 
     Give the command as one quoted word, or as words after `--`. All installed systems are asked,
@@ -78,7 +79,7 @@ def match(invocation: Invocation, *, words: tuple[str, ...]) -> Result:
     """
     text = words[0] if len(words) == 1 else shlex.join(words)
     call = ToolCall(name="Bash", input={"command": text}, cwd=os.getcwd())  # noqa: PTH109 - a string is wanted
-    found = _find_closes(invocation.project.tickets(), call)
+    found = _find_closes(project.tickets(), call)
     lines = []
     for one in found:
         ids = ", ".join(one["ids"]) + ("" if one["certain"] else " (not certain)")
@@ -87,7 +88,7 @@ def match(invocation: Invocation, *, words: tuple[str, ...]) -> Result:
     return Result(
         document={"closes": found},
         lines=lines or ["It closes no ticket."],
-        warnings=_mistakes(invocation),
+        warnings=_mistakes(project),
         ids=[name for one in found for name in one["ids"]],
     )
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import rich_click as click
 from attrs import asdict
 
-from grove_core.cli.app import Invocation, grove_command, is_interactive
+from grove_core.cli.app import grove_command, is_interactive
 from grove_core.cli.result import Result, plain_console
 from grove_core.errors import GroveError
 from grove_core.project import Project
@@ -37,7 +37,7 @@ _NARROWEST: Final = 20
 @click.option("--yes", is_flag=True, help="Agree to everything that is listed, without asking.")
 @click.option("--revoke", "revoking", is_flag=True, help="Take back all that you have agreed to.")
 @grove_command
-def command(invocation: Invocation, *, yes: bool, revoking: bool) -> Result:
+def command(project: Project, *, yes: bool, revoking: bool) -> Result:
     """Show which programs, URLs and files this project asks for, and agree to them.
 
     What a project's files name is neither run nor reached until you have agreed to it, here and
@@ -48,7 +48,6 @@ def command(invocation: Invocation, *, yes: bool, revoking: bool) -> Result:
     """
     if yes and revoking:
         raise click.UsageError("--yes and --revoke exclude each other")
-    project = invocation.project
     if revoking:
         agreements = revoke(project)
         gone = [f"no longer trusted: {_named(one)}" for one in agreements.values()]

@@ -5,11 +5,12 @@ from typing import Any, Final
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, find_session, grove_command
+from grove_core.cli.app import find_session, grove_command
 from grove_core.cli.options import session_option
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import parse_instant
 from grove_core.injection import VIA_FILE
+from grove_core.project import Project
 from grove_core.quotation import Foreign, shown_name
 from grove_core.retrieval.choosing import SHOWN
 from grove_core.retrieval.terms import Entry
@@ -29,14 +30,13 @@ Answer = tuple[Entry | None, Sequence[Explanation]]
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @session_option
 @grove_command
-def command(invocation: Invocation, *, ids: tuple[str, ...], session_id: str | None) -> Result:
+def command(project: Project, *, ids: tuple[str, ...], session_id: str | None) -> Result:
     """Say why learnings were shown in a session, or were not.
 
     For each start and each prompt, and for the files that were touched, from what was logged then.
     Without ID it lists what was considered last, the best first.
     """
-    invocation, session = find_session(invocation, session_id, newest=True)
-    project = invocation.project
+    project, session = find_session(project, session_id, newest=True)
     retrievals = retrievals_of(project.paths.cache, session.id)
     last = retrievals[-1] if retrievals and not ids else None
     considered = {one.id for each in retrievals for one in each.candidates}
