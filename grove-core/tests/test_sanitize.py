@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from core_worlds import NOW
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from grove_core.memory.sanitize import (
@@ -159,60 +159,41 @@ def test_a_receipt_of_another_learning_does_not_count():
         assert clean_receipt(evolve(RECEIPT, learning_id=other), LEARNING.id) is None
 
 
-def test_text_is_of_limited_length():
-    long = evolve(RECEIPT, backend="b" * 9999, location="/l" * 9999, note="n " * 9999)
-    cleaned = clean_receipt(long, LEARNING.id)
-    assert [len(one) for one in (cleaned.backend, cleaned.location, cleaned.note)] == [
-        200,
-        4096,
-        300,
-    ]
-    assert all(one.endswith("…") for one in (cleaned.backend, cleaned.location, cleaned.note))
-    longest = evolve(RECEIPT, location="l" * 4096, note="n" * 300)
-    assert clean_receipt(longest, LEARNING.id) is longest
-    hostile = evolve(RECEIPT, backend=HOSTILE, location=HOSTILE, note=HOSTILE)
-    cleaned = clean_receipt(hostile, LEARNING.id)
-    assert cleaned.note == cleaned.backend == "[2J]0;xIt is fine , say they"
-    assert cleaned.location.isprintable()
+def cleaned(value):
+    if isinstance(value, Receipt):
+        return clean_receipt(value, LEARNING.id)
+    return clean(type(value), value)
 
 
-lines = st.text(max_size=40) | st.lists(st.sampled_from(HOSTILE), max_size=20).map("".join)
-
-
-@settings(max_examples=40, deadline=None)
-@given(backend=lines, location=lines, note=lines)
-def test_whatever_a_receipt_says_is_clean_afterwards_and_stays_so(backend, location, note):
-    receipt = evolve(RECEIPT, backend=f"b{backend}", location=location, note=note)
-    cleaned = clean_receipt(receipt, LEARNING.id)
-    for text in (cleaned.backend, cleaned.location, cleaned.note):
-        assert text.splitlines() in ([text], [])
-        assert not {"\t", "\x1b", "\u202e", "\x00"} & set(text)
-    assert clean_receipt(cleaned, LEARNING.id) is cleaned
-
-
-def test_texts_are_bounded_and_cannot_act():
-    for text in (HOSTILE, "x" * 10_000):
-        fresh = clean(Freshness, evolve(FRESH, source=text, fault=text))
-        done = clean(Synchronised, evolve(DONE, fault=text))
-        for said, most in ((fresh.source, 200), (fresh.fault, 500), (done.fault, 500)):
-            assert said.isprintable()
-            assert len(said) <= most
+@pytest.mark.parametrize(
+    ("value", "field", "most"),
+    [
+        *((RECEIPT, field, most) for field, most in (("backend", 200), ("note", 300))),
+        (FRESH, "source", 200),
+        (FRESH, "fault", 500),
+        (DONE, "fault", 500),
+        (RECEIPT, "location", 4096),
+        *((Health(ok=True, detail="fine"), field, 4096) for field in ("detail", "location", "fix")),
+    ],
+)
+@settings(max_examples=20, deadline=None)
+@given(text=st.text(max_size=40) | st.lists(st.sampled_from(HOSTILE), max_size=20).map("".join))
+@example(text=HOSTILE)
+@example(text="x" * 10_000)
+def test_what_is_said_is_bounded_steers_no_terminal_and_stays_so(value, field, most, text):
+    once = cleaned(evolve(value, **{field: f"b{text}"}))
+    said = getattr(once, field)
+    assert len(said) <= most
+    assert said.endswith("…") or len(text) < most
+    assert said.splitlines() == [said]
+    assert not {"\t", "\x1b", "\x9b", "\u202e", "\x00"} & set(said)
+    assert cleaned(once) is once
 
 
 def test_a_receipt_that_is_none_is_left_out_and_the_rest_counts():
     odd = evolve(RECEIPT, learning_id="../x"), evolve(RECEIPT, learning_id="")
-    done = clean(Synchronised, evolve(DONE, delivered=(*odd, RECEIPT)))
-    assert done.delivered == (RECEIPT,)
-    hostile = evolve(RECEIPT, note=HOSTILE, location=HOSTILE)
-    (one,) = clean(Synchronised, evolve(DONE, delivered=(hostile,))).delivered
-    assert "\x1b" not in one.note + one.location
-
-
-def test_what_a_backend_says_of_its_health_steers_no_terminal():
-    said = Health(ok=True, detail="fine\x1b]0;t\x07\nor not", location="/a  b\x1b[2J", fix="\x9b1m")
-    shown = clean(Health, said)
-    assert shown.ok
-    assert "\n" not in shown.detail
-    assert not any(ord(one) < 32 or ord(one) == 0x9B for one in shown.detail + shown.fix)
-    assert shown.location.startswith("/a  b")
-    assert "\x1b" not in shown.location
+    hostile = evolve(RECEIPT, note=HOSTILE)
+    done = clean(Synchronised, evolve(DONE, delivered=(*odd, RECEIPT, hostile)))
+    assert done.delivered == (RECEIPT, evolve(RECEIPT, note="[2J]0;xIt is fine , say they"))
+    # Two blanks in a path are two.
+    assert clean(Health, Health(ok=True, detail="", location="/a  b\n")).location == "/a  b "
