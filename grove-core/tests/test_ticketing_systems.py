@@ -7,6 +7,7 @@ import pytest
 from core_worlds import NOW
 
 from grove_core import ticketing
+from grove_core.config.schema import TicketingSettings
 from grove_core.model.memory import Detection
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_core.plugins.descriptors import (
@@ -16,7 +17,7 @@ from grove_core.plugins.descriptors import (
     ProjectContext,
     TicketProbe,
 )
-from grove_core.ticketing import TicketRules, TicketSystems
+from grove_core.ticketing import TicketSystems
 
 BASH = ToolCall(name="Bash", input={"command": "close x"}, use_id="u", cwd="/p")
 FOUND = Detection(marker=".x")
@@ -55,9 +56,9 @@ def systems_of(plugins_of):
         systems = TicketSystems(
             plugins_of(*descriptors, overrides={"grove.tickets": overrides or {}}),
             ProjectContext(**given),
-            TicketRules(initialised=initialised, overrides=overrides or {}, listed=listed),
+            TicketingSettings(overrides=overrides or {}, discovery=listed, patterns=patterns),
+            initialised=initialised,
             settings=settings or {},
-            patterns=patterns,
         )
         systems.problems = systems._plugins.problems
         return systems

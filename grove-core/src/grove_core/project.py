@@ -304,22 +304,17 @@ class Project:
 
     def tickets(self, cwd: Path | str = "", session_id: str = "") -> "TicketSystems":
         """Look at the project's ticket systems, once from each place."""
-        from grove_core.ticketing import TicketRules, TicketSystems
+        from grove_core.ticketing import TicketSystems
 
         context = self.context(cwd, session_id)
         key = (context.cwd, session_id)
         if key not in self._tickets:
-            ticketing = self.config.ticketing
             self._tickets[key] = TicketSystems(
                 self.plugins,
                 context,
-                TicketRules(
-                    initialised=self.files.initialised,
-                    overrides=ticketing.overrides,
-                    listed=ticketing.discovery,
-                ),
+                self.config.ticketing,
+                initialised=self.files.initialised,
                 settings=self._read("tickets"),
-                patterns=ticketing.patterns,
             )
         return self._tickets[key]
 

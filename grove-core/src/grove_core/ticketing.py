@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attrs import evolve
 
 from grove_core.model.memory import Detection
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
-from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import (
     CloseMatcher,
     EnabledWhen,
@@ -23,6 +22,7 @@ from grove_core.plugins.limits import clock_limit
 from grove_core.plugins.manager import Contribution, Plugins
 
 if TYPE_CHECKING:
+    from grove_core.config.schema import TicketingSettings
     from grove_core.ticket_patterns import TicketPattern
 
 DETECT_SECONDS: Final = 0.5
@@ -34,11 +34,8 @@ PATTERNS_KEY: Final = "ticketing.patterns"
 
 _CONFIGURATION: Final = Plugin(PATTERNS_KEY, "", "", "configuration", "")
 
-Found = tuple[Contribution[TicketProbe], Detection | None]
 
-
-@frozen(kw_only=True, eq=False, repr=False)
-class TicketSystem(Value):
+class TicketSystem(NamedTuple):
     """A ticket system and how it stands to a project."""
 
     provided: Contribution[TicketProbe]
@@ -53,73 +50,9 @@ class TicketSystem(Value):
         return self.provided.value
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class TicketRules(Value):
-    """What decides which systems count, besides what was found."""
-
-    initialised: bool
-    overrides: Mapping[str, bool]
-    listed: Sequence[str] = ()
-
-    def switched_on(self, probe: TicketProbe) -> bool:
-        """Return whether the configuration turns a system on."""
-        return self.overrides.get(probe.name) is True
-
-    def may_ever_count(self, probe: TicketProbe) -> bool:
-        """Return whether a system's closes could count anywhere under this configuration."""
-        return probe.enabled_when is not EnabledWhen.OVERRIDDEN or self.switched_on(probe)
-
-    def may_be_active(self, probe: TicketProbe) -> bool:
-        """Return whether a system may be the active one."""
-        if probe.enabled_when is EnabledWhen.DETECTED or self.switched_on(probe):
-            return True
-        return probe.enabled_when is EnabledWhen.ACTIVE and self.initialised
-
-
-def decide(found: Sequence[Found], rules: TicketRules) -> Sequence[TicketSystem]:
-    """Decide how each ticket system stands to a project."""
-    ordered = sorted(found, key=lambda each: _is_last_resort(each[0].value))
-    active = next(
-        (
-            provided
-            for provided, detection in ordered
-            if detection is not None and detection.usable and rules.may_be_active(provided.value)
-        ),
-        None,
-    )
-    return [_standing(*each, rules, is_active=each[0] is active) for each in ordered]
-
-
 def _is_last_resort(probe: TicketProbe) -> bool:
     """Return whether a system is there everywhere, so that others come first in any order."""
     return probe.per_session or probe.enabled_when is EnabledWhen.ACTIVE
-
-
-def _standing(
-    provided: Contribution[TicketProbe],
-    detection: Detection | None,
-    rules: TicketRules,
-    *,
-    is_active: bool,
-) -> TicketSystem:
-    probe, enabled = provided.value, False
-    if not rules.may_ever_count(probe):
-        why = f"off unless ticketing.overrides.{probe.name} = true"
-    elif detection is None:
-        why = "not used in this project"
-    elif not detection.usable:
-        why = detection.note or "cannot be used here"
-    elif probe.per_session and not is_active:
-        why = "not needed: another system is active"
-    elif rules.switched_on(probe):
-        why, enabled = f"switched on by ticketing.overrides.{probe.name}", True
-    elif probe.enabled_when is EnabledWhen.ACTIVE and not is_active:
-        why = "enabled only as the active system of an initialised project"
-    else:
-        why, enabled = detection.note or f"found {detection.marker}", True
-    return TicketSystem(
-        provided=provided, detection=detection, is_active=is_active, enabled=enabled, why=why
-    )
 
 
 class TicketSystems:
@@ -129,23 +62,25 @@ class TicketSystems:
         self,
         plugins: Plugins,
         context: ProjectContext,
-        rules: TicketRules,
+        ticketing: "TicketingSettings",
         *,
+        initialised: bool,
         settings: Mapping[str, Any],
-        patterns: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """Look at nothing yet."""
         self._plugins = plugins
         self._context = context
-        self._rules = rules
+        self._ticketing = ticketing
+        self._initialised = initialised
         self._settings = settings
         self._patterns: Sequence[TicketPattern] = ()
-        if patterns:  # most configurations have none, and hooks import what they need
+        if ticketing.patterns:  # most configurations have none, and hooks import what they need
             from grove_core.ticket_patterns import read_patterns
 
             # A name that is switched off is so whatever defines it.
-            off = {name for name, is_on in rules.overrides.items() if is_on is False}
-            self._patterns = [one for one in read_patterns(patterns) if one.name not in off]
+            off = {name for name, is_on in ticketing.overrides.items() if is_on is False}
+            found = read_patterns(ticketing.patterns)
+            self._patterns = [one for one in found if one.name not in off]
         self._elsewhere: dict[str, Sequence[TicketSystem]] = {}
 
     @cached_property
@@ -181,7 +116,7 @@ class TicketSystems:
     @cached_property
     def matchers(self) -> Sequence[Contribution[CloseMatcher]]:
         """What recognises closes: of systems that can count here or elsewhere, in their order."""
-        off = {one.value.name for one in self._probes if not self._rules.may_ever_count(one.value)}
+        off = {one.value.name for one in self._probes if not self._may_count(one.value)}
         return [one for one in self._all_matchers if one.value.system not in off]
 
     def literals(self) -> frozenset[str]:
@@ -262,13 +197,15 @@ class TicketSystems:
         taken = {one.value.name for one in probes}
         named = {one.name: one for one in self._patterns if one.name not in taken}
         defined = Detection(marker=PATTERNS_KEY, note=f"defined by {PATTERNS_KEY}")
-        found = defined if self._rules.initialised else None
+        found = defined if self._initialised else None
         for name in named:
             probe = TicketProbe(name=name, detect=lambda _: found)
             probes.append(Contribution(value=probe, source=_CONFIGURATION))
         return sorted(
             probes,
-            key=lambda one: rank(self._rules.listed, one.value.name, one.source.distribution)[0],
+            key=lambda one: rank(
+                self._ticketing.discovery, one.value.name, one.source.distribution
+            )[0],
         )
 
     @cached_property
@@ -302,13 +239,54 @@ class TicketSystems:
                 )
 
     def _look(self, context: ProjectContext) -> Sequence[TicketSystem]:
-        return decide([(one, self._detect(one, context)) for one in self._probes], self._rules)
+        found = [(one, self._detect(one, context)) for one in self._probes]
+        found.sort(key=lambda each: _is_last_resort(each[0].value))
+        usable = (one for one, detection in found if detection is not None and detection.usable)
+        active = next((one for one in usable if self._may_be_active(one.value)), None)
+        return [self._standing(*each, is_active=each[0] is active) for each in found]
+
+    def _is_on(self, probe: TicketProbe) -> bool:
+        """Return whether the configuration turns a system on."""
+        return self._ticketing.overrides.get(probe.name) is True
+
+    def _may_count(self, probe: TicketProbe) -> bool:
+        """Return whether a system's closes could count anywhere under this configuration."""
+        return probe.enabled_when is not EnabledWhen.OVERRIDDEN or self._is_on(probe)
+
+    def _may_be_active(self, probe: TicketProbe) -> bool:
+        if probe.enabled_when is EnabledWhen.DETECTED or self._is_on(probe):
+            return True
+        return probe.enabled_when is EnabledWhen.ACTIVE and self._initialised
+
+    def _standing(
+        self,
+        provided: Contribution[TicketProbe],
+        detection: Detection | None,
+        *,
+        is_active: bool,
+    ) -> TicketSystem:
+        probe, enabled = provided.value, False
+        if not self._may_count(probe):
+            why = f"off unless ticketing.overrides.{probe.name} = true"
+        elif detection is None:
+            why = "not used in this project"
+        elif not detection.usable:
+            why = detection.note or "cannot be used here"
+        elif probe.per_session and not is_active:
+            why = "not needed: another system is active"
+        elif self._is_on(probe):
+            why, enabled = f"switched on by ticketing.overrides.{probe.name}", True
+        elif probe.enabled_when is EnabledWhen.ACTIVE and not is_active:
+            why = "enabled only as the active system of an initialised project"
+        else:
+            why, enabled = detection.note or f"found {detection.marker}", True
+        return TicketSystem(provided, detection, is_active, enabled, why)
 
     def _detect(
         self, provided: Contribution[TicketProbe], context: ProjectContext
     ) -> Detection | None:
         probe = provided.value
-        if not self._rules.may_ever_count(probe):
+        if not self._may_count(probe):
             return None
         answer = self._call(provided, "detect", probe.detect, context, seconds=DETECT_SECONDS)
         return answer if isinstance(answer, Detection) else None
