@@ -1,12 +1,11 @@
 """Curation: what is worth a look; archive, restore and supersede learnings."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from grove_core.errors import BackendError, LearningNotFoundError, StorageError
+from grove_core.errors import BackendError, LearningNotFoundError
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import Archived, Corrected, Restored, StatsEvent
 from grove_core.model.learning import Learning, LearningStatus
@@ -57,13 +56,8 @@ _CHANGED, _UNCHANGED, _REFUSED = "changed", "unchanged", "refused"
 @contextmanager
 def curating(project: Project) -> Iterator[None]:
     """Let no other process curate meanwhile."""
-    lock = project.paths.cache / "curation.lock"
-    try:
-        files.make_directory(lock.parent)
-        writable = os.access(lock if lock.exists() else lock.parent, os.W_OK)
-    except StorageError:
-        writable = False
-    with files.locked(lock) if writable else nullcontext():
+    files.make_directory(project.paths.cache)
+    with files.locked(project.paths.cache / "curation.lock"):
         yield
 
 
@@ -120,14 +114,10 @@ class Curator:
             if learning.status is LearningStatus.SUPERSEDED:
                 final = "is superseded, which is final; write what holds as a new one"
                 self._note(_REFUSED, learning, f"{learning.id} {final}")
-            elif learning.status is not LearningStatus.ACTIVE:
-                self._change(found, LearningStatus.ACTIVE, "", event, detail=reason)
-            elif learning.id not in project.hidden:
+            elif learning.status is LearningStatus.ACTIVE and learning.id not in project.hidden:
                 self._note_as_it_is(learning)
             else:
-                if not self._dry_run:
-                    project.log_events([event], personal=found.area is Area.PERSONAL)
-                self._note(_CHANGED, learning, reason)
+                self._change(found, LearningStatus.ACTIVE, "", event, detail=reason)
 
         self._each(ids, restore_one)
         return self._result("restored")
@@ -141,15 +131,14 @@ class Curator:
             if learning.status is LearningStatus.SUPERSEDED:
                 self._note_as_it_is(learning)
                 return
-            objection = _objection(found, project.library.get(new_id), new_id)
-            if objection:
-                self._note(_REFUSED, learning, objection)
-                return
             event = Corrected(
                 ts=project.now, learning_id=old_id, session_id="", superseded_by=new_id
             )
             note = f"by {new_id}"
-            self._change(found, LearningStatus.SUPERSEDED, note, event, detail=note)
+            if objection := _objection(found, project.library.get(new_id), new_id):
+                self._note(_REFUSED, learning, objection)
+            else:
+                self._change(found, LearningStatus.SUPERSEDED, note, event, detail=note)
 
         self._each([old_id], supersede_one)
         return self._result("superseded")
@@ -163,8 +152,9 @@ class Curator:
                 found = self._project.library.get(name)
                 if found is not None:
                     curate_one(found)
-                    continue
-                self._done[_REFUSED].append({"id": name, "summary": "", "detail": _unknown(name)})
+                else:
+                    said = {"id": name, "summary": "", "detail": _unknown(name)}
+                    self._done[_REFUSED].append(said)
 
     def _archive_due(self, examined: Iterable[Aging]) -> None:
         for one in examined:
@@ -192,15 +182,16 @@ class Curator:
         detail: str,
     ) -> None:
         """Set the status, then log it: an event must not record what did not happen."""
-        learning = found.hit.learning
+        learning, personal = found.hit.learning, found.area is Area.PERSONAL
         if not self._dry_run:
-            try:
-                self._project.library.set_status(learning.id, status, note)
-            except (BackendError, LearningNotFoundError) as error:
-                self._note(_REFUSED, learning, str(error))
-                return
-            self._project.log_events([event], personal=found.area is Area.PERSONAL)
-            self._is_shared |= found.area is not Area.PERSONAL
+            if learning.status is not status:
+                try:
+                    self._project.library.set_status(learning.id, status, note)
+                except (BackendError, LearningNotFoundError) as error:
+                    self._note(_REFUSED, learning, str(error))
+                    return
+                self._is_shared |= not personal
+            self._project.log_events([event], personal=personal)
         self._note(_CHANGED, learning, detail)
 
     def _note_as_it_is(self, learning: Learning) -> None:
