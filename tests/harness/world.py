@@ -74,6 +74,8 @@ def signatures(folder, *, apart_from):
 class World:
     """A person's machine with one project; everything of grove goes into `grove_home`."""
 
+    program = GROVE
+
     folder: Path
     environment: dict = field(factory=dict)
     lent: list = field(factory=list)  # folders of other programs that grove may write to
@@ -113,7 +115,7 @@ class World:
     def start(self, *words, cwd=None, **variables):
         """A running `grove` that is not watched; for processes side by side."""
         return subprocess.Popen(
-            [*GROVE, *map(str, words)],
+            [*self.program, *map(str, words)],
             cwd=cwd or self.project,
             env=self._environment(variables),
             stdin=subprocess.PIPE,

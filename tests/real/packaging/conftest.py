@@ -5,15 +5,16 @@ They lie outside the checkout, in a folder whose name holds a space and letters 
 """
 
 import fcntl
-import json
 import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from attrs import define
+from world import Finished, World
 
 ROOT = Path(__file__).parents[3]
 
@@ -96,7 +97,7 @@ def wheel(wheels):
     return only
 
 
-@dataclass
+@define
 class Environment:
     """A virtual environment."""
 
@@ -157,125 +158,45 @@ def everything(once, uv, new_environment, wheels, wheel):
     return Environment(once("everything", install), uv)
 
 
-@dataclass
-class Done:
-    """A process that has ended."""
+@define
+class Project(World):
+    """A world in which grove is the program of an environment; its path holds what is beyond ASCII."""
 
-    code: int
-    stdout: str
-    stderr: str
+    program = ("grove",)
 
-    @property
-    def json(self):
-        return json.loads(self.stdout)
+    installed: object = None
 
-    @property
-    def context(self):
-        """The text for the model in a hook's answer."""
-        return self.json["hookSpecificOutput"]["additionalContext"] if self.stdout else ""
-
-
-@dataclass
-class Project:
-    """A scratch repository, and a home for the person that works in it."""
-
-    folder: Path
-    environment: Environment
-
-    def __post_init__(self):
-        for path in (self.home, self.root):
-            path.mkdir(parents=True)
-        (self.root / "orders.py").write_text("def orders(): ...\n")
-        self._run("git", "init", "-q", "-b", "main", "--template=")
-        self._run("git", "add", ".")
-        who = ("-c", "user.name=Dev", "-c", "user.email=dev@example.org")
-        self._run("git", *who, "commit", "-q", "-m", "Start")
-
-    @property
-    def home(self):
-        return self.folder / "home"
+    def __attrs_post_init__(self):
+        path = [self.installed.folder / "bin", Path(shutil.which("git")).parent, "/usr/bin:/bin"]
+        self.environment["PATH"] = ":".join(map(str, path))
+        super().__attrs_post_init__()
+        self.make_git()
 
     @property
     def grove_home(self):
         return self.home / ".grove"
 
     @property
-    def root(self):
+    def project(self):
         return self.folder / "größere projects" / "shop"
 
-    def _run(self, *words, stdin="", **variables):
-        path = [self.environment.folder / "bin", Path(shutil.which("git")).parent, "/usr/bin:/bin"]
+    @contextmanager
+    def watched(self):
+        """Installers write where they like."""
+        yield
+
+    def grove(self, *words, **options):
+        return super().grove(*words, real=True, **options)
+
+    def python(self, *words, **variables):
         done = subprocess.run(
-            list(map(str, words)),
-            cwd=self.root,
-            env={
-                "HOME": str(self.home),
-                "LANG": "C.UTF-8",
-                "PATH": ":".join(map(str, path)),
-                **variables,
-            },
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
-
-    def python(self, code, **variables):
-        return self._run(self.environment.python, "-c", code, **variables)
-
-    def grove(self, *words, stdin="", **variables):
-        return self._run("grove", *words, stdin=stdin, **variables)
-
-    def hook(self, event, session="monday", variables=None, **fields):
-        """Runs a hook as the client does."""
-        payload = {"session_id": session, "cwd": str(self.root), **fields}
-        return self.grove("hook", event, stdin=json.dumps(payload) + "\n", **(variables or {}))
-
-    def configure(self, text):
-        (self.root / ".grove").mkdir(exist_ok=True)
-        (self.root / ".grove" / "config.toml").write_text(text)
-
-    def ticket(self, ticket_id, title, status, number=0):
-        """The line that tissue writes when a ticket changes."""
-        line = {"type": "issue", "id": ticket_id, "rev": f"{number:026d}", "title": title}
-        line |= {"body": "", "status": status, "priority": 2, "tags": ["orders"]}
-        line |= {"created_at": number, "updated_at": number}
-        (self.root / ".tissue").mkdir(exist_ok=True)
-        with (self.root / ".tissue" / "issues.jsonl").open("a") as issues:
-            issues.write(json.dumps(line) + "\n")
-
-    def close(self, ticket_id, title, session="monday"):
-        """The agent's call that closes a ticket: before, the tool itself, after."""
-        command = {"command": f"tissue status {ticket_id} closed"}
-        call = {"tool_name": "Bash", "tool_input": command, "tool_use_id": f"toolu_{ticket_id}"}
-        before = self.hook("pre-tool-use", session, **call)
-        self.ticket(ticket_id, title, "closed", number=1)
-        response = {"stdout": "", "stderr": "", "interrupted": False}
-        after = self.hook("post-tool-use", session, **call, tool_response=response)
-        return before, after
-
-    def reflect(self, *candidates, session="monday"):
-        text = json.dumps({"candidates": candidates})
-        return self.grove("reflect", "--json", "--session-id", session, stdin=text)
+            [self.installed.python, *map(str, words)], cwd=self.project, capture_output=True,
+            env=self._environment(variables), text=True, check=False,
+        )  # fmt: skip
+        return Finished(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture
 def project_of(tmp_path):
     """Makes a scratch project in which the programs of an environment are on PATH."""
-    return lambda environment, folder="": Project(tmp_path.resolve() / folder, environment)
-
-
-@pytest.fixture
-def candidate():
-    """A candidate that passes every check."""
-    return {
-        "category": "pitfall",
-        "summary": "OrderReport.rows() runs one query per order unless items are prefetched",
-        "detail": "OrderReport.rows() in orders.py reads order.items in a loop; with 2,000 orders "
-        "it took 41 s. Call prefetch_items() first.",
-        "tags": ["orders", "n-plus-one"],
-        "criteria_met": ["behavior_changing"],
-        "context_files": ["orders.py"],
-    }
+    return lambda installed, folder="": Project(tmp_path.resolve() / folder, installed=installed)

@@ -109,7 +109,7 @@ class Machine:
     def run(self, *words, code=0, **variables):
         done = subprocess.run(
             list(map(str, words)),
-            cwd=self.project.root,
+            cwd=self.project.project,
             env={**self.variables, **variables},
             capture_output=True,
             text=True,
@@ -252,7 +252,7 @@ def active(project):
 
 def registered(project):
     """The programs that the client would start."""
-    settings = json.loads((project.root / ".claude" / "settings.local.json").read_text())
+    settings = json.loads((project.project / ".claude" / "settings.local.json").read_text())
     groups = [group for event in settings["hooks"].values() for group in event]
     return {shlex.split(hook["command"])[0] for group in groups for hook in group["hooks"]}
 
@@ -272,13 +272,15 @@ def test_a_journey(way, wheels, next_wheels, candidate):
     assert {("markdown", VERSION), ("tissue", VERSION)} <= active(project)
     completes(way)
 
-    project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
+    project.use_beads()
+    project.start_ticket("shop-1", title="Orders report takes 40 seconds")
     done = project.grove("init", "--hooks")
     assert (done.code, done.stderr) == (0, ""), done
     assert (project.grove_home / "program").read_text() == f"{next(iter(registered(project)))}\n"
     for command in registered(project):
         assert os.access(command, os.X_OK)
-    assert project.hook("session-start", source="startup").code == 0
+    agent = project.agent("monday")
+    agent.starts()
 
     way.upgrade(next_wheels)
     assert way.machine.run(program, "--version") == f"grove {NEXT}\n"
@@ -286,25 +288,23 @@ def test_a_journey(way, wheels, next_wheels, candidate):
     for command in registered(project):
         assert way.machine.run(command, "--version") == f"grove {NEXT}\n"
 
-    for done in project.close("shop-1", "Orders report takes 40 seconds"):
-        assert (done.code, done.stdout, done.stderr) == (0, "", "")
-    assert project.hook("stop", stop_hook_active=False).code == 2
-    assert project.reflect(candidate).code == 0
-    assert project.hook("stop", stop_hook_active=True).code == 0
-    assert project.hook("session-end", reason="other").code == 0
-    project.ticket("shop-2", "Orders export is slow, too", "in_progress", number=2)
-    started = project.hook("session-start", "tuesday", source="startup")
-    assert candidate["summary"] in started.context
+    agent.closes("shop-1")
+    agent.is_blocked()
+    assert agent.reflects(candidate()).code == 0
+    agent.is_let_go(active=True)
+    agent.ends()
+    project.start_ticket("shop-2", title="Orders export is slow, too")
+    assert candidate()["summary"] in project.agent("tuesday").starts()
 
-    (learning,) = (project.root / ".grove" / "learnings").iterdir()
+    (learning,) = (project.project / ".grove" / "learnings").iterdir()
     kept = learning.read_bytes()
     assert project.grove("init", "--uninstall").code == 0
     way.remove()
     assert not os.path.lexists(program)
     assert way.machine.left() == []
-    assert not (project.root / ".claude").exists()
+    assert not (project.project / ".claude").exists()
     assert learning.read_bytes() == kept
-    assert candidate["summary"].encode() in kept
+    assert candidate()["summary"].encode() in kept
 
 
 def test_one_line_installs_a_clone(machine, uv_program):
@@ -329,7 +329,7 @@ def test_the_one_liner_needs_no_installation(machine, uv_program, wheels):
     assert "uv tool install" in mine.run(*line, "init", "--dry-run")
     refused = mine.run(*line, "init", "--hooks", code=1)
     assert "there is no program grove for hooks to run. Install grove where it stays" in refused
-    assert not (mine.project.root / ".claude").exists()
+    assert not (mine.project.project / ".claude").exists()
 
 
 def test_from_a_folder_of_wheels_without_a_network(machine, uv_program, wheels):

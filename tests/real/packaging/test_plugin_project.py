@@ -42,10 +42,10 @@ def project(project_of, author):
 
 
 @pytest.mark.parametrize("distribution", KINDS.values())
-def test_its_own_tests_pass_as_installed(project, author, desk, distribution):
+def test_its_own_tests_pass_as_installed(project, desk, distribution):
     tests = desk / distribution / "tests"
     options = ("-q", "-rs", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", tests)
-    done = project._run(author.python, "-m", "pytest", *options, tests)
+    done = project.python("-m", "pytest", *options, tests)
     assert done.code == 0, done.stdout + done.stderr
     assert " passed" in done.stdout
     assert "failed" not in done.stdout
@@ -67,7 +67,7 @@ def test_its_own_checks_find_nothing(author, desk, distribution, check):
 
 
 def test_the_ticket_system_is_used(project):
-    tickets = project.root / ".shelf" / "tickets.json"
+    tickets = project.project / ".shelf" / "tickets.json"
     tickets.parent.mkdir()
     tickets.write_text('{"T-1": {"title": "Orders are slow", "status": "started"}}')
     assert project.grove("init").code == 0
@@ -76,11 +76,9 @@ def test_the_ticket_system_is_used(project):
     matched = project.grove("tickets", "match", "cd . && shelf done T-1 && echo shelf done T-2")
     assert "T-1" in matched.stdout
     assert "T-2" not in matched.stdout
-    assert project.hook("session-start", source="startup").code == 0
-    command = {"command": "shelf done T-1"}
-    call = {"tool_name": "Bash", "tool_input": command, "tool_use_id": "toolu_1"}
-    assert project.hook("pre-tool-use", **call).code == 0
+    agent = project.agent()
+    agent.starts()
+    call = agent.announces(command="shelf done T-1")
     tickets.write_text('{"T-1": {"title": "Orders are slow", "status": "done"}}')
-    response = {"stdout": "", "stderr": "", "interrupted": False}
-    assert project.hook("post-tool-use", **call, tool_response=response).code == 0
-    assert project.hook("stop").code == 2
+    agent.succeeds(call)
+    agent.is_blocked()

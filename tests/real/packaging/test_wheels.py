@@ -50,7 +50,7 @@ def test_entry_points_import_beside_nothing_but_core(project_of, core_alone, whe
         target for group in declared(package)["entry-points"].values() for target in group.values()
     )
     code = f"import {', '.join(targets)}; print({targets[0]}.__file__)"
-    done = project_of(core_alone).python(code, PYTHONPATH=str(wheel(package)))
+    done = project_of(core_alone).python("-c", code, PYTHONPATH=str(wheel(package)))
     assert (done.code, done.stderr) == (0, "")
     assert done.stdout.startswith(str(wheel(package)))
 
@@ -82,6 +82,6 @@ def test_the_plugin_knows_the_console_script(project_of, usual):
     project = project_of(usual)
     assert usual.program.read_text().startswith("#!/bin/sh\n")
     launcher = ROOT / "plugin" / "bin" / "grove"
-    done = project.python(f"import os; os.execv({str(launcher)!r}, ['grove', '--version'])")
+    done = project.python("-c", f"import os; os.execv({str(launcher)!r}, ['grove', '--version'])")
     assert (done.code, done.stderr) == (0, "")
     assert done.stdout.startswith("grove ")
