@@ -13,7 +13,7 @@ from world import World, listing
 RECORDED = Path(__file__).resolve().parents[1] / "data" / "version-0.1"
 READING = (
     "status", "doctor", "list", "sessions", "stats", "backends", "maintain", "trust", "plugins",
-    "config validate", "search rounding", "trace tuesday", "why --session-id tuesday",
+    "config validate", "search rounding", "trace --session-id tuesday", "why --session-id tuesday",
 )  # fmt: skip
 
 
