@@ -154,6 +154,8 @@ def test_nothing_of_the_repository_runs(repository, tmp_path, monkeypatch):
     config = repository.top / ".git" / "config"
     (repository.top / ".git" / "more").write_text(evil + evil.replace("clean", "process"))
     own = config.read_text()
+    # Set while git runs a hook of another repository.
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "another"))
     for text in (evil, "[include]\n\tpath = more\n"):
         config.write_text(own + text)
         repository.write(".gitattributes", "* filter=e=v.il\n")

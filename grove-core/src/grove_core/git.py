@@ -29,6 +29,7 @@ _SETTINGS = (
     "diff.autoRefreshIndex=false",
 )
 _IGNORED_SECONDS = 2.0
+_NAME_FILTERS = ("config", "--name-only", "-z", "--get-regexp", r"^filter\.")
 _SAFE_OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -250,9 +251,7 @@ def count_own_lines(
     return None if output is None else _read_counts(output)
 
 
-def run_git(
-    top: "str | Path", seconds: float, *arguments: str, given: str | None = None
-) -> str | None:
+def run_git(top: "str | Path", seconds: float, *arguments: str, given: str = "") -> str | None:
     """Run git on a work tree that may be anybody's: nothing that comes with it is run."""
     import subprocess
 
@@ -263,18 +262,24 @@ def run_git(
     inherited = {
         name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES
     }
-    try:
+
+    def run(seconds: float, words: "Sequence[str]", settings: dict[str, str]) -> str | None:
         done = subprocess.run(
-            [program, *_SAFE_OPTIONS, "-C", top, *arguments],
+            [program, *_SAFE_OPTIONS, "-C", top, *words],
             capture_output=True,
-            check=True,
-            input=(given or "").encode(),
+            check=False,
+            input=given.encode(),
             timeout=seconds,
-            env=inherited | _ENVIRONMENT | _without_filters(program, place),
+            env=inherited | _ENVIRONMENT | settings,
         )
+        found = done.stdout.decode("utf-8", "surrogateescape")
+        return None if done.returncode else found
+
+    try:
+        filters = run(_IGNORED_SECONDS, _NAME_FILTERS, {}) if _may_have_filters(place) else None
+        return run(seconds, arguments, _switched_off(filters) if filters else {})
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
-    return done.stdout.decode("utf-8", "surrogateescape")
 
 
 def find_program(name: str, apart_from: str) -> str | None:
@@ -290,25 +295,18 @@ def find_program(name: str, apart_from: str) -> str | None:
     return None
 
 
-def _without_filters(program: str, top: "Path | None") -> dict[str, str]:
-    """Switch off what a repository's own settings would run on the content of files."""
+def _may_have_filters(top: "Path | None") -> bool:
+    """Return whether settings may name programs to run on the content of files."""
     if top is None:
-        return {}
+        return False
     # A file leads to settings elsewhere, and others may be included.
     config = top / ".git" / "config"
-    if not (top / ".git").is_file() and not re.search(_FILTERS, _start_of(config)):
-        return {}
-    import subprocess
+    return (top / ".git").is_file() or bool(re.search(_FILTERS, _start_of(config)))
 
-    words = ["config", "--name-only", "-z", "--get-regexp", r"^filter\."]
-    done = subprocess.run(
-        [program, *_SAFE_OPTIONS, "-C", top, *words],
-        capture_output=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        timeout=_IGNORED_SECONDS,
-    )
-    keys = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+
+def _switched_off(filters: str) -> dict[str, str]:
+    """Switch filters off, by the keys of their settings."""
+    keys = filters.split("\0")
     names = sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys if key})
     off = [
         (f"filter.{name}.{key}", value)
