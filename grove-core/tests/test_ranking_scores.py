@@ -101,13 +101,10 @@ def test_confidence_matters_until_something_is_known(confidence):
 
 
 def test_every_part_of_a_score_is_told():
-    given = {"bias": -2.00001, "summary": 1.5, "detail": 0.0}
+    given = {"bias": -2.0000001, "summary": 1.5, "detail": 0.0}
     score = score_of(found(relevance=0.25, parts=given), None, NOW, 90)
-    document = score.document()
-    assert set(document) == {"total", "relevance", "recency", "boost", "parts", "reasons"}
-    assert document["parts"] == {"bias": -2.0, "summary": 1.5, "detail": 0.0}
-    product = document["relevance"] * document["recency"] * document["boost"]
-    assert document["total"] == pytest.approx(product)
+    assert score.rounded().parts == {"bias": -2.0, "summary": 1.5, "detail": 0.0}
+    assert score.total == pytest.approx(score.relevance * score.recency * score.boost)
     first, second = score.lines()
     assert first == "score 0.2500 = relevance 0.2500 × recency 1.00 × usage 1.00"
     assert second == "relevance from bias -2.00, summary +1.50"
