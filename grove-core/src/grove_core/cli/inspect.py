@@ -7,7 +7,7 @@ from typing import Any, Final
 import rich_click as click
 
 from grove_core.cli.app import find_session, grove_command
-from grove_core.cli.options import choice_option, limit_option
+from grove_core.cli.options import choice_option, limit_option, session_option
 from grove_core.cli.sessions import pending_document
 from grove_core.cli.timeparse import local_time
 from grove_core.model.gate import Forced, GateStatus
@@ -28,6 +28,7 @@ _WIDEST_TYPE: Final = max(len(kind.value) for kind in EventType)
 
 @click.command("debug")
 @click.argument("session", required=False)
+@session_option
 @choice_option(
     "--set-gate",
     "set_gate",
@@ -35,12 +36,14 @@ _WIDEST_TYPE: Final = max(len(kind.value) for kind in EventType)
     "Force the gate, past every rule, for tests",
 )
 @grove_command
-def debug_command(project: Project, *, session: str | None, set_gate: str | None) -> Result:
+def debug_command(
+    project: Project, *, session: str | None, session_id: str | None, set_gate: str | None
+) -> Result:
     """Show everything grove knows of a session, or force its gate.
 
     Without SESSION it is the one that runs this command, else the newest of this project.
     """
-    project, found = find_session(project, session, newest=set_gate is None)
+    project, found = find_session(project, session or session_id, newest=set_gate is None)
     if set_gate is not None:
         return _force(project, found, GateStatus(set_gate))
     files = files_of(project, found.id)
@@ -92,6 +95,7 @@ def _force(project: Project, session: Session, status: GateStatus) -> Result:
 
 @click.command("trace")
 @click.argument("session", required=False)
+@session_option
 @click.option(
     "--type",
     "kinds",
@@ -106,6 +110,7 @@ def trace_command(
     project: Project,
     *,
     session: str | None,
+    session_id: str | None,
     kinds: tuple[str, ...],
     limit: int | None,
 ) -> Result:
@@ -114,7 +119,7 @@ def trace_command(
     Without SESSION it is the one that runs this command, else the newest of this project.
     A trace keeps the first ten events and the newest ones; it says how many were dropped between.
     """
-    _, found = find_session(project, session, newest=True)
+    _, found = find_session(project, session or session_id, newest=True)
     wanted = frozenset(map(EventType, kinds)) or frozenset(EventType)
     fitting = [one for one in found.trace.events if one.event_type in wanted]
     shown = fitting[-limit:] if limit else fitting
