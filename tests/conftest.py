@@ -38,6 +38,21 @@ def beads(world):
 
 
 @pytest.fixture
+def agent(beads):
+    """A session of the client that has not begun."""
+    return beads.agent()
+
+
+@pytest.fixture
+def blocked(agent):
+    """One that was stopped once for its reflection."""
+    agent.starts()
+    agent.closes("bd-1")
+    agent.is_blocked()
+    return agent
+
+
+@pytest.fixture
 def candidate():
     """Makes a candidate that passes every check."""
 

@@ -2,9 +2,9 @@
 
 import hashlib
 import os
-import subprocess
 
 import pytest
+from core_worlds import git
 
 from grove_backend_mcp.discovery.repository import main_work_tree, project_name
 from grove_backend_mcp.settings import McpSettings, exposed_variables, option_values
@@ -78,15 +78,11 @@ def named_by_folder(root):
     return f"{root.name.lower().replace(' ', '-')}-{digest}"
 
 
-def git(place, *words):
-    subprocess.run(["git", *words], cwd=place, check=True, capture_output=True)
-
-
 @pytest.fixture
 def repository(tmp_path):
     root = tmp_path / "My Project"
     root.mkdir()
-    git(root, "init", "-q")
+    git("init", "-q", cwd=root)
     return root
 
 
@@ -106,8 +102,8 @@ def repository(tmp_path):
     ],
 )
 def test_the_remote_names_the_project(repository, address, expected):
-    git(repository, "remote", "add", "other", "https://example.com/not/this")
-    git(repository, "remote", "add", "origin", address)
+    git("remote", "add", "other", "https://example.com/not/this", cwd=repository)
+    git("remote", "add", "origin", address, cwd=repository)
     expected = expected or named_by_folder(repository)
     assert name_of(repository) == expected
     inside = repository / "a/b"
@@ -117,9 +113,9 @@ def test_the_remote_names_the_project(repository, address, expected):
 
 def test_a_linked_work_tree_is_the_same_project(repository, tmp_path):
     identity = ["-c", "user.name=n", "-c", "user.email=e@example.com"]
-    git(repository, *identity, "commit", "-q", "--allow-empty", "-m", "first")
-    git(repository, "worktree", "add", "-q", tmp_path / "linked")
+    git(*identity, "commit", "-q", "--allow-empty", "-m", "first", cwd=repository)
+    git("worktree", "add", "-q", tmp_path / "linked", cwd=repository)
     assert main_work_tree(tmp_path / "linked") == repository
     assert name_of(tmp_path / "linked") == named_by_folder(repository)
-    git(repository, "remote", "add", "origin", "https://example.com/owner/repo")
+    git("remote", "add", "origin", "https://example.com/owner/repo", cwd=repository)
     assert name_of(tmp_path / "linked") == "owner/repo"

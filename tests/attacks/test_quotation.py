@@ -3,13 +3,10 @@
 import json
 
 import pytest
+from attacks import quotation
 from hostile import CANARY, POISONS, as_name, escapes, marked
 
-from grove_core.injection import render
 from grove_core.quotation import NOTE, shown_name
-from grove_core.retrieval.terms import entry_of
-from grove_core.services.file_notes import line_of
-from grove_core.testing.samples import example_learning
 
 CLEANED_BY_FILES = str.maketrans(dict.fromkeys("/\0", "-"))
 ENTRY = """### [{name}] {text}
@@ -27,26 +24,8 @@ ENTRY = """### [{name}] {text}
 """
 
 
-@pytest.mark.parametrize(("style", "text"), POISONS)
-def test_no_field_of_a_learning_leaves_the_quotation_that_an_agent_is_shown(style, text):
-    text = marked(text)
-    hostile = example_learning(
-        id=as_name(text),
-        summary=text,
-        detail=text,
-        context_files=(text,),
-        ticket_id=text,
-        tags=(text,),
-    )
-    entry = entry_of(hostile, backend="markdown", personal=False)
-    shown = render([entry], hostile.timestamp, 9_000).text
-    assert CANARY in shown, style
-    assert escapes(shown) == []
-    line = line_of(
-        learning_id=hostile.id, category="pitfall", summary=text, age="today", named=text
-    )
-    assert escapes(line) == []
-    assert "\n" not in line
+def test_no_field_of_a_learning_leaves_the_quotation_that_an_agent_is_shown():
+    assert quotation().failed == 0
 
 
 @pytest.mark.parametrize(

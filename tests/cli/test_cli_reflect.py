@@ -18,16 +18,6 @@ WEAK = {
 }
 
 
-@pytest.fixture
-def blocked(beads):
-    """An agent that owes a reflection."""
-    agent = beads.agent()
-    agent.starts()
-    agent.closes("bd-1")
-    agent.is_blocked()
-    return agent
-
-
 def state(folder):
     """Every byte that lies below a folder, but for the cache of plugins' commands."""
     files = (path for path in folder.rglob("*") if path.is_file())

@@ -101,13 +101,9 @@ def test_damaged_state_hides_nothing(beads):
 
 
 @pytest.fixture
-def blocked(beads):
-    """A session that was stopped once."""
-    agent = beads.agent()
-    agent.starts()
-    agent.closes("bd-1")
-    agent.is_blocked()
-    return beads
+def blocked(blocked):
+    """The world of a session that was stopped once."""
+    return blocked.world
 
 
 def test_oldest_first_in_full(blocked):

@@ -2,10 +2,10 @@
 
 import importlib
 import json
-import subprocess
 from importlib.metadata import entry_points  # noqa: TID253 - no hook runs this
 
 import pytest
+from core_worlds import git
 
 from grove_core import ToolCall
 from grove_core.testing import TicketContract
@@ -33,11 +33,6 @@ def write(folder, **files):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-
-
-def git(folder, *words):
-    words = ("git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words)
-    subprocess.run(words, cwd=folder, check=True, capture_output=True)
 
 
 def use_tissue(project):
@@ -88,16 +83,16 @@ def use_tk(project):
 
 
 def use_gitbug(project):
-    git(project, "init", "-q")
+    git("init", "-q", cwd=project)
     (project / ".git" / "refs" / "bugs").mkdir()
 
 
 def use_branch(project):
-    git(project, "init", "-q", "-b", "12-slow-orders")
+    git("init", "-q", "-b", "12-slow-orders", cwd=project)
 
 
 def use_linear(project):
-    git(project, "init", "-q", "-b", "shop-12-slow-orders")
+    git("init", "-q", "-b", "shop-12-slow-orders", cwd=project)
     write(project, **{".linear.toml": 'team_id = "SHOP"\n'})
 
 

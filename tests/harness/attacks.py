@@ -20,7 +20,16 @@ from attrs import frozen
 from giants import giants
 from git_histories import History
 from host_world import WORDS, HostWorld
-from hostile import ACTING, CANARY, HELD_BACK, NEAR_MISSES, POISONS, escapes, marked
+from hostile import (
+    ACTING,
+    CANARY,
+    HELD_BACK,
+    NEAR_MISSES,
+    POISONS,
+    as_name,
+    escapes,
+    marked,
+)  # fmt: skip
 from planted import innocent, planted
 from session_server import ServedWorld
 from world import Agent, World
@@ -30,6 +39,7 @@ from grove_core.reflection.candidates import read_candidate
 from grove_core.reflection.instructions import find_instruction
 from grove_core.reflection.secrets import find_secrets
 from grove_core.retrieval.terms import entry_of
+from grove_core.services.file_notes import line_of
 from grove_core.testing.samples import example_learning
 from grove_core.text import counted
 
@@ -285,62 +295,67 @@ def floods(folder):
     world = a_world(folder, "floods")
     agent = world.agent()
     agent.starts()
-    commands = {
-        "long": "echo " + "x" * 10_000_000,
-        "closes": "bd close bd-1; " * 700_000,
-        "lines": "true\n" * 200_000,
-        "substitutions": "$(" * 3_000,
-        "braces": "{" * 50_000,
-        "expansions": "echo " + "{1,2}" * 40,
-        "heredocs": "cat <<A\n" * 2_000,
-    }
-    calls = [
-        ("pre-tool-use", {"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": text}})
-        for text in commands.values()
+    commands = [
+        "echo " + "x" * 10_000_000,
+        "bd close bd-1; " * 700_000,
+        "true\n" * 200_000,
+        "$(" * 3_000,
+        "{" * 50_000,
+        "echo " + "{1,2}" * 40,
+        "cat <<A\n" * 2_000,
     ]
-    whole = [json.dumps({"session_id": "session-1", "cwd": str(world.project), **fields}).encode()
-             for _, fields in calls]  # fmt: skip
-    inputs = [(("hook", event), data) for (event, _), data in zip(calls, whole, strict=True)]
+    call = {"session_id": "session-1", "cwd": str(world.project), "tool_name": "Bash"}
+    call["tool_use_id"] = "t"
+    payloads = ({**call, "tool_input": {"command": text}} for text in commands)
+    inputs = [("hook pre-tool-use", json.dumps(one).encode()) for one in payloads]
     start = b'{"session_id": "session-1", "a": '
+    used = {"learnings_used": [{"id": "x" * 20, "how": "y"}] * 15_000}
     inputs += [
-        (("hook", "stop"), start + b"[" * 1_000_000),
-        (("hook", "stop"), start + b"[" + b"[]," * 5_000_000 + b"[]]}"),
-        (("hook", "stop"), b"\0" * 20_000_000),
-        (("hook", "user-prompt-submit"), start + b'"' + b"\xff" * 1_000_000 + b'"}'),
-        (("hook", "stop"), start + b"1" * 1_000_000 + b"}"),
-        (("reflect", "--session-id", "session-1"), b'{"candidates": ' + b"[" * 900_000),
-        (
-            ("reflect", "--session-id", "session-1"),
-            json.dumps({"learnings_used": [{"id": "x" * 20, "how": "y"}] * 15_000}).encode(),
-        ),
+        ("hook stop", start + b"[" * 1_000_000),
+        ("hook stop", start + b"[" + b"[]," * 5_000_000 + b"[]]}"),
+        ("hook stop", b"\0" * 20_000_000),
+        ("hook user-prompt-submit", start + b'"' + b"\xff" * 1_000_000 + b'"}'),
+        ("hook stop", start + b"1" * 1_000_000 + b"}"),
+        ("reflect --session-id session-1", b'{"candidates": ' + b"[" * 900_000),
+        ("reflect --session-id session-1", json.dumps(used).encode()),
     ]
     wrong, longest = 0, 0.0
     for words, data in inputs:
         before = time.monotonic()
-        done = subprocess.run(
-            [sys.executable, "-m", "grove_core._entry", *words], input=data, cwd=world.project,
-            env=world._environment({"GROVE_HOOKS_DEADLINE_MS": "3000"}), capture_output=True,
-            timeout=120, check=False,
-        )  # fmt: skip
+        wrong += _fails(world, words, data)
         longest = max(longest, time.monotonic() - before)
-        wrong += b"Traceback" in done.stderr or (
-            words[0] == "hook" and done.returncode not in (0, 2)
-        )
     wrong += longest > 60
     return Figure("floods", len(inputs), f"the longest took {longest:.0f} s", wrong)
+
+
+def _fails(world, words, data, prefix=(), **variables):
+    """Whether a program ends in a traceback, never, or with a code that a hook must not have."""
+    environment = world._environment({"GROVE_HOOKS_DEADLINE_MS": "3000", **variables})
+    try:
+        done = subprocess.run(
+            [*prefix, sys.executable, "-P", "-m", "grove_core._entry", *words.split()], input=data,
+            cwd=world.project, env=environment, capture_output=True, timeout=120, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return True
+    odd = words.startswith("hook") and done.returncode not in (0, 2)
+    return odd or b"Traceback" in done.stderr
 
 
 def quotation():
     """Each hostile text in each field of a learning: lines that stand outside of a quotation."""
     left = 0
-    for number, (_, plain) in enumerate(POISONS):
+    for style, plain in POISONS:
         text = marked(plain)
         fields = dict.fromkeys(("summary", "detail", "ticket_id"), text)
-        made = example_learning(
-            id=f"cl_2030_{number:06}", context_files=(text,), tags=(text,), **fields
-        )
+        name = as_name(text)
+        made = example_learning(id=name, context_files=(text,), tags=(text,), **fields)
         shown = render([entry_of(made, backend="markdown", personal=False)], made.timestamp, 9_000)
-        left += len(escapes(shown.text)) + (CANARY not in shown.text)
+        line = line_of(learning_id=name, category="pitfall", summary=text, age="today", named=text)
+        wrong = [*escapes(shown.text), *escapes(line)] + ["hidden"] * (CANARY not in shown.text)
+        if wrong or "\n" in line:
+            print(f"{style}: {wrong or line}", file=sys.stderr)
+        left += len(wrong) + ("\n" in line)
     return Figure(
         "hostile texts in every field", len(POISONS), f"{left} lines left their quotation", left
     )
@@ -431,29 +446,14 @@ def hostile_repositories(folder):
         world = a_world(folder, f"hostile-{number}")
         world.make_git()
         build(world.project)
-        environment = world._environment({"GROVE_HOOKS_DEADLINE_MS": "3000"})
-        path = f"{world.project}/bin:{environment['PATH']}"
+        path = f"{world.project}/bin:{world.environment['PATH']}"
         payload = json.dumps(
             {"session_id": "s", "cwd": str(world.project), "prompt": name, "source": "startup"}
-        )
-        calls = [
-            ("hook", event)
-            for event in ("session-start", "user-prompt-submit", "stop", "session-end")
-        ]
-        for words in (*calls, ("status",), ("search", "x"), ("doctor",), ("stats",)):
-            try:
-                done = subprocess.run(
-                    [*(prefix if strace else ()), sys.executable, "-P", "-m", "grove_core._entry",
-                     *words],
-                    cwd=world.project, env={**environment, "PATH": path}, input=payload.encode(),
-                    capture_output=True, timeout=60, check=False,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired:
-                wrong += 1
-                continue
-            wrong += b"Traceback" in done.stderr or (
-                words[0] == "hook" and done.returncode not in (0, 2)
-            )
+        ).encode()
+        events = ("session-start", "user-prompt-submit", "stop", "session-end")
+        calls = [f"hook {event}" for event in events]
+        for words in (*calls, "status", "search x", "doctor", "stats"):
+            wrong += _fails(world, words, payload, prefix if strace else (), PATH=path)
             ran += strace is not None and _reached(traced.read_text(errors="replace"), world)
         ran += (world.project / "RAN").exists()
     seen = "seen by strace" if strace else "by what they leave; there is no strace here"

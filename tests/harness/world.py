@@ -16,6 +16,7 @@ from pathlib import Path
 
 import in_process
 from attrs import define, field, frozen
+from core_worlds import install
 from documented import undocumented
 
 from grove_core.storage.paths import ProjectPaths
@@ -238,11 +239,8 @@ class World:
     def install_plugin(self, name, source, group="grove.plugins"):
         """A third party's plugin: a module, and the folder that an installer leaves beside it."""
         site = self.others / "site"
-        metadata = site / f"{name}-1.0.dist-info"
-        metadata.mkdir(parents=True)
+        install(site, name, {group: {name: name}})
         (site / f"{name}.py").write_text(source)
-        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        (metadata / "entry_points.txt").write_text(f"[{group}]\n{name} = {name}\n")
         self.environment["PYTHONPATH"] = str(site)
 
     def learning(self, learning_id, summary, *, personal=False, **fields):

@@ -14,11 +14,6 @@ from grove_core.storage import files
 ABOUT_ORDERS = "OrderReport.rows() runs one query per order unless prefetched"
 
 
-@pytest.fixture
-def agent(beads):
-    return beads.agent()
-
-
 def state_file(world, session_id="session-1"):
     return world.grove_home / "sessions" / f"{session_id}.json"
 

@@ -11,11 +11,6 @@ SHELL = {"id": "shell-1", "type": "shell", "status": "running", "description": "
 SUBAGENT = {"id": "sub-1", "type": "subagent", "status": "running", "description": "x"}
 
 
-@pytest.fixture
-def agent(beads):
-    return beads.agent()
-
-
 def own_fields(event):
     """An event's fields apart from those that every line of the log has."""
     return {key: value for key, value in event.items() if key not in {"v", "ts", "grove", "event"}}

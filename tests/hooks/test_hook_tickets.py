@@ -10,11 +10,6 @@ SHELL = {"id": "shell-1", "type": "shell", "status": "running", "description": "
 ACME = '[[ticketing.patterns]]\nname = "acme"\ncommand = "acme ticket finish|close {id}"\n'
 
 
-@pytest.fixture
-def agent(beads):
-    return beads.agent()
-
-
 def cycles(world, session_id="session-1"):
     """How the session's cycles ended: the first ticket, the outcome, the blocks."""
     events = [one for one in world.events("gate") if one["session_id"] == session_id]

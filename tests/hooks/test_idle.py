@@ -1,7 +1,6 @@
 """A stop that finds everything as the last one did asks nobody and writes nothing."""
 
 import pytest
-from core_worlds import git, own_git_only
 
 from grove_core.hooks import dispatch
 
@@ -18,27 +17,22 @@ def asked(monkeypatch):
 
 
 @pytest.fixture
-def repository(world, monkeypatch):
-    """Session mode, in git."""
-    own_git_only(monkeypatch, world.home)
-    world.initialise()
-    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "Start"]):
-        git(*words, cwd=world.project)
-    return world
+def idle(agent):
+    """An agent whose last stop has found nothing."""
+    agent.starts()
+    agent.is_let_go()
+    return agent
 
 
 def snapshot(folder):
     return {one: one.stat().st_mtime_ns for one in folder.rglob("*") if one.is_file()}
 
 
-def test_the_second_of_two_stops_is_idle(beads, asked):
-    agent = beads.agent()
-    agent.starts()
-    agent.is_let_go()
+def test_the_second_of_two_stops_is_idle(beads, idle, asked):
     before = snapshot(beads.grove_home)
     asked.clear()
-    agent.is_let_go()
-    agent.is_let_go(active=True)
+    idle.is_let_go()
+    idle.is_let_go(active=True)
     beads.agent(GROVE_HOOKS="project").is_let_go()
     assert asked == []
     assert snapshot(beads.grove_home) == before
@@ -69,46 +63,39 @@ def damage_the_state(world, agent):
 @pytest.mark.parametrize(
     "change", [change_settings, lose_the_tickets, ask, hand_in, damage_the_state]
 )
-def test_whatever_a_stop_depends_on_is_looked_at(beads, asked, change):
-    agent = beads.agent()
-    agent.starts()
-    agent.is_let_go()
-    change(beads, agent)
+def test_whatever_a_stop_depends_on_is_looked_at(beads, idle, asked, change):
+    change(beads, idle)
     asked.clear()
-    agent.stops()
+    idle.stops()
     assert asked == ["stop"]
 
 
-def test_whatever_a_call_brings_is_looked_at(beads, asked):
-    agent = beads.agent()
-    agent.starts()
-    agent.is_let_go()
+def test_whatever_a_call_brings_is_looked_at(idle, asked):
     asked.clear()
-    agent.stops(variables={"GROVE_GATE_SESSION": "never"})
-    agent.stops(background_tasks=[{"id": "1", "type": "shell", "status": "running"}])
+    idle.stops(variables={"GROVE_GATE_SESSION": "never"})
+    idle.stops(background_tasks=[{"id": "1", "type": "shell", "status": "running"}])
     assert asked == ["stop", "stop"]
 
 
-def test_a_close_after_an_idle_stop_is_asked_about(beads):
-    agent = beads.agent()
-    agent.starts()
-    agent.is_let_go()
-    agent.is_let_go()
-    agent.closes("bd-1")
-    agent.is_blocked()
+def test_a_close_after_an_idle_stop_is_asked_about(idle):
+    idle.is_let_go()
+    idle.closes("bd-1")
+    idle.is_blocked()
 
 
-def test_a_change_after_an_idle_stop_is_measured(repository, asked):
-    agent = repository.agent()
+def test_a_change_after_an_idle_stop_is_measured(world, asked):
+    world.initialise()
+    world.make_git()
+    agent = world.agent()
     agent.starts()
     agent.is_let_go()
     asked.clear()
     agent.is_let_go()
     assert asked == []
-    (repository.project / "app.py").write_text("x = 1\n" * 3)
+    (world.project / "app.py").write_text("x = 1\n" * 3)
     agent.is_let_go()
     assert asked == ["stop"]
     agent.is_let_go()
     assert asked == ["stop"]
-    (repository.project / "app.py").write_text("x = 1\n" * 300)
+    (world.project / "app.py").write_text("x = 1\n" * 300)
     agent.is_blocked()

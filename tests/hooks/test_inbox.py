@@ -30,14 +30,10 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 @pytest.fixture
-def agent(beads):
-    """An agent that was stopped once for its reflection."""
-    beads.learning(LEARNING, "OrderReport.rows() runs one query per order unless prefetched")
-    agent = beads.agent()
-    agent.starts()
-    agent.closes("bd-1")
-    agent.is_blocked()
-    return agent
+def agent(blocked):
+    """An agent that was stopped once for its reflection, in a project with a learning."""
+    blocked.world.learning(LEARNING, "OrderReport.rows() runs one query per order")
+    return blocked
 
 
 @contextmanager

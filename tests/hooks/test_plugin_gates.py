@@ -40,8 +40,7 @@ def holds(reason):
 
 
 @pytest.fixture
-def agent(beads):
-    agent = beads.agent()
+def agent(agent):
     agent.starts()
     return agent
 

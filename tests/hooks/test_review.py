@@ -20,9 +20,8 @@ LEARNING = {
 
 
 @pytest.fixture
-def agent(beads):
-    beads.grove("config", "set", "gates.review.closes", "true")
-    agent = beads.agent()
+def agent(agent):
+    agent.world.grove("config", "set", "gates.review.closes", "true")
     agent.starts()
     agent.asks("Close bd-1")
     return agent
@@ -128,14 +127,6 @@ def test_a_state_that_cannot_be_read_is_named(agent):
     assert (refused.code, refused.stderr.count("cannot be read")) == (1, 1)
 
 
-def test_a_prompt_asks_for_a_review_and_calls_it_off(agent):
-    assert "reviewed" in agent.asks("#review make rows() fast")
-    assert "review is owed" in agent.is_blocked()
-    assert "> #review make rows() fast" in agent.grove("reviewer", "context").stdout
-    agent.asks("#review off")
-    agent.is_let_go()
-
-
 @pytest.mark.parametrize(
     ("command", "who"),
     [
@@ -172,16 +163,6 @@ def test_a_grant_is_used_once_and_soon(agent):
     assert agent.grove(*COMPLETE).code == 1
 
 
-def test_a_session_file_that_is_edited_by_hand_is_all_that_helps(agent):
-    """Said in the documentation: who can write to grove's own directory can approve."""
-    calls(agent, "bd close bd-1")
-    path = agent.world.grove_home / "sessions" / "session-1.json"
-    document = json.loads(path.read_text())
-    document["gates"] = {}
-    path.write_text(json.dumps(document))
-    agent.is_let_go()
-
-
 def spelled(system):
     """The commands of a table that close tickets of a system."""
     with ROWS.open(newline="") as file:
@@ -200,11 +181,8 @@ def test_however_a_close_is_spelled_it_is_denied(agent):
     ]
     assert len(commands) > 40
     assert [one for one in commands if not calls(agent, one)[1]] == []
-
-
-def test_a_call_that_needs_no_approval_is_none_of_its_business(agent):
-    for command in ("ls", "bd list", "bd show bd-1", "echo bd close bd-1"):
-        assert calls(agent, command)[1] == ""
+    others = ("ls", "bd list", "bd show bd-1", "echo bd close bd-1")
+    assert [one for one in others if calls(agent, one)[1]] == []
 
 
 def test_two_gates_share_what_the_client_stands(agent):
