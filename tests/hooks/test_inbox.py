@@ -30,9 +30,13 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 @pytest.fixture
-def agent(blocked):
-    """An agent that was stopped once for its reflection, in a project with a learning."""
-    blocked.world.learning(LEARNING, "OrderReport.rows() runs one query per order")
+def learning(beads):
+    beads.learning(LEARNING, "OrderReport.rows() runs one query per order unless prefetched")
+
+
+@pytest.fixture
+def agent(learning, blocked):
+    """An agent that was shown a learning, and was stopped once for its reflection."""
     return blocked
 
 
