@@ -191,6 +191,7 @@ def test_corrections_and_ratings(count):
     stats = count(
         Corrected(ts=NOW, learning_id="a", session_id="s"),
         Corrected(ts=NOW, learning_id="a", session_id="t"),
+        Corrected(ts=at(1), learning_id="a", session_id="t", why="sent again"),
         Rated(ts=NOW, learning_id="a", useful=True),
         Rated(ts=NOW, learning_id="a", useful=False),
         Rated(ts=at(1), learning_id="a", useful=True),

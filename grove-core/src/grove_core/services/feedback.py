@@ -7,7 +7,7 @@ from attrs import evolve
 
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
 from grove_core.memory.backends import FoundLearning
-from grove_core.model.events import Corrected, Rated, Referenced, StatsEvent
+from grove_core.model.events import Corrected, Rated, Referenced
 from grove_core.model.learning import (
     Candidate,
     Category,
@@ -20,7 +20,6 @@ from grove_core.plugins.descriptors import Area
 from grove_core.project import Project
 from grove_core.reflection.submission import Reference
 from grove_core.services.curate import curating
-from grove_core.services.decay import find_events
 from grove_core.services.result import Result
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.text import counted
@@ -58,7 +57,22 @@ def correct(
         elif objection is not None:
             corrected[old] = new
     if not dry_run:
-        _log_corrections(project, session_id, corrected, reasons)
+        stored = ((name, project.library.get(name)) for name in corrected)
+        # What is logged again counts once for a session, as uses do.
+        project.log_by_area(
+            (
+                Corrected(
+                    ts=project.now,
+                    learning_id=name,
+                    session_id=session_id,
+                    superseded_by=corrected[name],
+                    why=reasons.get(name),
+                ),
+                found.area is Area.PERSONAL,
+            )
+            for name, found in stored
+            if found is not None
+        )
     return corrected.keys(), warnings
 
 
@@ -79,34 +93,6 @@ def _supersede(project: Project, old: str, new: str, scope: Scope, *, dry_run: b
         except (LearningNotFoundError, BackendError, StorageError) as error:
             return str(error)
     return ""
-
-
-def _log_corrections(
-    project: Project,
-    session_id: str,
-    corrected: Mapping[str, str | None],
-    reasons: Mapping[str, str | None],
-) -> None:
-    """Log which learnings were found wrong, but for what this session has logged already."""
-    found = (one.event for one in find_events(project, [Corrected], corrected)) if corrected else ()
-    logged = {
-        (one.learning_id, one.superseded_by)
-        for one in found
-        if isinstance(one, Corrected) and one.session_id == session_id
-    }
-    events: list[tuple[StatsEvent, bool]] = []
-    for name, new in corrected.items():
-        stored = project.library.get(name)
-        if stored is not None and (name, new) not in logged:
-            event = Corrected(
-                ts=project.now,
-                learning_id=name,
-                session_id=session_id,
-                superseded_by=new,
-                why=reasons.get(name),
-            )
-            events.append((event, stored.area is Area.PERSONAL))
-    project.log_by_area(events)
 
 
 # --- uses -----------------------------------------------------------------------------------------

@@ -65,14 +65,13 @@ CREATE TEMP TABLE IF NOT EXISTS heard (
 """
 _ADD_LEARNINGS: Final = f"""
 INSERT INTO {{0}} (
-    learning, name, last_surfaced, last_referenced, last_restored, corrected, useful, useless
+    learning, name, last_surfaced, last_referenced, last_restored, useful, useless
 )
 SELECT learning, name, {_moments("max", "surfaced", "referenced", "restored")},
-    sum(kind = 'corrected'), sum(kind = 'useful'), sum(kind = 'useless')
+    sum(kind = 'useful'), sum(kind = 'useless')
 FROM heard WHERE kind NOT IN {_OF_TICKETS} {{1}} GROUP BY learning
 ON CONFLICT DO UPDATE SET {_either("max", "last_surfaced", "last_referenced", "last_restored")},
-    corrected = corrected + excluded.corrected, useful = useful + excluded.useful,
-    useless = useless + excluded.useless
+    useful = useful + excluded.useful, useless = useless + excluded.useless
 """
 _ADD: Final = (
     _ADD_LEARNINGS.format("usage", ""),
@@ -96,8 +95,11 @@ SELECT ticket, {_moments("min", "skip")}, {_moments("max", "reflection")}
 FROM heard WHERE kind IN {_OF_TICKETS} AND ticket != '' GROUP BY ticket
 ON CONFLICT DO UPDATE SET {_either("min", "skipped")}, {_either("max", "accepted")}
 """,
-    """
-INSERT INTO correction SELECT learning, moment, ticket, own FROM heard WHERE kind = 'corrected'
+    f"""
+INSERT INTO correction
+SELECT learning, session, ticket, own, min(moment) FROM heard WHERE kind = 'corrected'
+GROUP BY learning, session, ticket, own
+ON CONFLICT DO UPDATE SET {_either("min", "moment")}
 """,
     "DELETE FROM heard",
 )
@@ -117,14 +119,17 @@ UPDATE usage SET
             count(CASE WHEN referenced IS NULL THEN dismissed END)
         FROM use WHERE use.learning = usage.learning
     ),
+    corrected = (SELECT count(*) FROM correction WHERE correction.learning = usage.learning),
     tickets = (SELECT count(*) FROM used_for WHERE used_for.learning = usage.learning)
 WHERE learning = ?
 """,
     """
-UPDATE own_usage SET (surfaced, referenced) = (
-    SELECT count(own_surfaced), count(own_referenced)
-    FROM use WHERE use.learning = own_usage.learning
-)
+UPDATE own_usage SET
+    (surfaced, referenced) = (
+        SELECT count(own_surfaced), count(own_referenced)
+        FROM use WHERE use.learning = own_usage.learning
+    ),
+    corrected = (SELECT total(own) FROM correction WHERE correction.learning = own_usage.learning)
 WHERE learning = ?
 """,
 )
@@ -381,7 +386,7 @@ def _heard_in(event: str, fields: Mapping[str, Any]) -> tuple[str, str, str, str
         case "surfaced" | "referenced" | "dismissed":
             session = fields["session_id"]
         case "corrected":
-            ticket = fields.get("superseded_by") or ""
+            session, ticket = fields["session_id"], fields.get("superseded_by") or ""
         case "rated":
             event = "useful" if fields["useful"] else "useless"
         case "imported":

@@ -63,7 +63,10 @@ CREATE TABLE rejected (
     rejected INTEGER PRIMARY KEY, moment INTEGER, session TEXT, summary TEXT, tags TEXT
 );
 CREATE INDEX rejected_by_moment ON rejected (moment);
-CREATE TABLE correction (learning INTEGER, moment INTEGER, successor TEXT, own INTEGER);
+CREATE TABLE correction (
+    learning INTEGER, session INTEGER, successor TEXT, own INTEGER, moment INTEGER,
+    PRIMARY KEY (learning, session, successor, own)
+) WITHOUT ROWID;
 
 -- The learnings as numbers see them, and for how many other tickets than its own one was used.
 CREATE TABLE catalogue (
