@@ -95,7 +95,14 @@ class Finder:
         """Find what fits, and rank it; how it has fared is not asked below a floor."""
         if query.is_empty:
             return self.newest(filters)
-        found = self._scored(query, filters) if self._by_rules else self._indexed(query, filters)
+        if self._by_rules:
+            found = self._scored(query, filters)
+        else:
+            found = self.index.find(
+                terms_of(query),
+                all_statuses=filters.statuses != _ACTIVE_ONLY,
+                admits=self._admission(filters),
+            )
         found += self._asked(query, filters, seconds, {one.entry.id for one in found}, notes=notes)
         return self._ranked(found, floor)
 
@@ -111,13 +118,6 @@ class Finder:
         admits = self._admission(filters)
         entries = [one for one in self.index.newest(personal=personal) if admits(one)]
         return self._ranked([Found(one, text_of(one), _NO_RELEVANCE) for one in entries])
-
-    def _indexed(self, query: Query, filters: Filters) -> list[Found]:
-        return self.index.find(
-            terms_of(query),
-            all_statuses=filters.statuses != _ACTIVE_ONLY,
-            admits=self._admission(filters),
-        )
 
     def _scored(self, query: Query, filters: Filters) -> list[Found]:
         from grove_core.retrieval.rules import rule_hits
@@ -140,8 +140,8 @@ class Finder:
             can = opened.backend.capabilities
             return Capability.ITERATE not in can or (notes and not _MORE.isdisjoint(can))
 
-        listed = self._library.names_with(Capability.ITERATE)
-        servers = self._library.names_with(Capability.SYNCHRONISE)
+        listed = {one.name for one in self._library.able(Capability.ITERATE)}
+        servers = {one.name for one in self._library.able(Capability.SYNCHRONISE)}
         hits = self._library.search(query, filters, seconds=seconds, asked=is_asked)
         new = [one for one in hits if one.hit.learning.id not in known]
         found = [_found_of(one) for one in new if one.backend not in listed]
@@ -174,7 +174,7 @@ def refresh(index: LearningIndex, library: MemoryLibrary, until: float | None) -
     looks = "" if sources is None else fingerprint_of(sources)
     if index.is_fresh(SOURCES, looks):
         return True
-    backends = library.listable()
+    backends = library.able(Capability.ITERATE)
     complete = True
     for opened in backends:
         complete = _read(index, library, opened, until) and complete

@@ -171,7 +171,7 @@ class AvailableBackends:
             case Scope.PERSONAL:
                 return self.personal
             case Scope.EPHEMERAL:
-                able = self._with(Capability.EPHEMERAL)
+                able = self.able(Capability.EPHEMERAL)
                 return next((one for one in able if one.area is Area.PROJECT), None)
             case Scope.TEAM if self._primary and self._primary in self.project_backends:
                 return next(filter(self.is_shared, self.project_backends), self._primary)
@@ -222,10 +222,6 @@ class AvailableBackends:
         """Whether a write to the project's primary backend may take long."""
         return self._primary is not None and self._primary.can(Capability.SLOW)
 
-    def listable(self) -> Sequence[OpenBackend]:
-        """Return the backends that can list their learnings, the project's first."""
-        return self._with(Capability.ITERATE)
-
     def silent(self) -> Sequence[tuple[Area, str]]:
         """Name the backends that should be there and have failed to be found or opened."""
         opened = {(one.area, one.spec.name) for one in self._all()}
@@ -236,11 +232,8 @@ class AvailableBackends:
         ]
         return [one for one in expected if one not in opened]
 
-    def names_with(self, capability: Capability) -> frozenset[str]:
-        """Name the backends that have a capability."""
-        return frozenset(one.name for one in self._with(capability))
-
-    def _with(self, capability: Capability) -> Sequence[OpenBackend]:
+    def able(self, capability: Capability) -> Sequence[OpenBackend]:
+        """Return the backends that have a capability, the project's first."""
         return [one for one in self._all() if one.can(capability)]
 
     def _open(self, state: BackendState, area: Area) -> OpenBackend | None:
@@ -248,7 +241,11 @@ class AvailableBackends:
 
         def opened() -> MemoryBackend:
             backend = state.spec.open(context)
-            _check(backend)
+            name: object = backend.name
+            # A method that it lacks fails when it is called.
+            if not isinstance(name, str) or not isinstance(backend.capabilities, frozenset):
+                fault = "returned a backend whose name or capabilities are something else"
+                raise BackendError(fault)
             return backend
 
         provided = state.provided
@@ -260,13 +257,6 @@ class AvailableBackends:
     def context_for(self, name: str, area: Area) -> BackendContext:
         """Describe the place to work to a backend."""
         return evolve(self._context, area=area, settings=self._settings.get(name))
-
-
-def _check(backend: MemoryBackend) -> None:
-    """Raise when core cannot read what a backend is; a method that it lacks fails when called."""
-    name: object = backend.name
-    if not isinstance(name, str) or not isinstance(backend.capabilities, frozenset):
-        raise BackendError("returned a backend whose name or capabilities are something else")
 
 
 def _nothing(_: object) -> Any:  # noqa: ANN401 - never called

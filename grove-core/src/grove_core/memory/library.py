@@ -140,7 +140,7 @@ class MemoryLibrary(AvailableBackends):
     def get(self, learning_id: str) -> FoundLearning | None:
         """Fetch one learning of any status from whichever backend has it."""
         found: FoundLearning | None = None
-        for opened in self._with(Capability.GET):
+        for opened in self.able(Capability.GET):
             learning = self._get(opened, learning_id)
             if learning is not None and (found is None or _supersedes(learning, found)):
                 found = _located(learning, opened)
@@ -149,7 +149,7 @@ class MemoryLibrary(AvailableBackends):
     def iterate(self) -> Iterator[FoundLearning]:
         """Go through the learnings of all backends that can list theirs."""
         found: dict[str, FoundLearning] = {}
-        for opened in self._with(Capability.ITERATE):
+        for opened in self.able(Capability.ITERATE):
             for learning in self._sound(opened, "iterate", self._list(opened) or (), is_learning):
                 known = found.get(learning.id)
                 if known is None or _supersedes(learning, known):
@@ -159,7 +159,7 @@ class MemoryLibrary(AvailableBackends):
     def sources(self) -> Sequence[Path] | None:
         """Name what the learnings that can be listed are read from."""
         found: list[Path] = []
-        for opened in self._with(Capability.ITERATE):
+        for opened in self.able(Capability.ITERATE):
             if not opened.can(Capability.FILES):
                 return None
             paths = self._ask(opened, "files", seconds=READ_SECONDS)
@@ -170,7 +170,7 @@ class MemoryLibrary(AvailableBackends):
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning wherever it lies."""
-        holders = [one for one in self._with(Capability.GET) if self._get(one, learning_id)]
+        holders = [one for one in self.able(Capability.GET) if self._get(one, learning_id)]
         if not holders:
             raise LearningNotFoundError(f"no learning has the id {learning_id}")
         able = [one for one in holders if one.can(Capability.SET_STATUS)]
@@ -210,7 +210,7 @@ class MemoryLibrary(AvailableBackends):
         """Return how well what backends store here stands for what their servers have."""
         answers = [
             self._ask(one, "freshness", seconds=READ_SECONDS)
-            for one in self._with(Capability.SYNCHRONISE)
+            for one in self.able(Capability.SYNCHRONISE)
         ]
         found = (clean(Freshness, one) for one in answers)
         return [one for one in found if one is not None]
@@ -218,7 +218,7 @@ class MemoryLibrary(AvailableBackends):
     def synchronise(self, seconds: float, *, asked: bool) -> Sequence[tuple[str, Synchronised]]:
         """Bring backends and their servers into line."""
         found: list[tuple[str, Synchronised]] = []
-        for opened in self._with(Capability.SYNCHRONISE):
+        for opened in self.able(Capability.SYNCHRONISE):
             self.has_written = True
             limit = seconds + _GRACE_SECONDS
             answer = self._ask(opened, "synchronise", seconds, asked=asked, seconds=limit)

@@ -139,7 +139,11 @@ def _terms_in(text: str) -> tuple[list[str], list[str]]:
     """Pick all terms of a text, and those among them that are put together of parts."""
     found: list[str] = []
     joined: list[str] = []
-    for chunk in _chunks(text):
+    if not text.isascii():
+        from unicodedata import normalize
+
+        text = re.sub(_SCRIPT_CHANGE, " ", normalize("NFKC", text))
+    for chunk in _CHUNK.findall(text):
         if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk.istitle()):
             _add(chunk, found)
             continue
@@ -195,14 +199,6 @@ def _key(kind: str, value: str) -> str:
 
 def _parts(file: str) -> list[str]:
     return [part for part in file.replace("\\", "/").split("/") if part not in {"", "."}]
-
-
-def _chunks(text: str) -> list[str]:
-    if not text.isascii():
-        from unicodedata import normalize
-
-        text = re.sub(_SCRIPT_CHANGE, " ", normalize("NFKC", text))
-    return _CHUNK.findall(text)
 
 
 def _add(word: str, found: list[str]) -> None:

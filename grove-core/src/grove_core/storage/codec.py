@@ -2,6 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 from datetime import date, datetime
+from functools import partial
 from pathlib import PurePath
 from types import GeneratorType
 from typing import Any, Final
@@ -18,12 +19,8 @@ def to_jsonable(value: object) -> Any:  # noqa: ANN401 - any JSON value out
     return _CONVERTER.unstructure(value)
 
 
-def _sorted(values: Any) -> list[Any]:  # noqa: ANN401 - what is in a set
-    return sorted(values, key=str)
-
-
 def _made() -> Converter:
-    made = Converter(unstruct_collection_overrides={AbstractSet: _sorted})
+    made = Converter(unstruct_collection_overrides={AbstractSet: partial(sorted, key=str)})
     made.register_unstructure_hook(date, date.isoformat)
     made.register_unstructure_hook(datetime, format_instant)
     made.register_unstructure_hook(Share, share_to_dict)
