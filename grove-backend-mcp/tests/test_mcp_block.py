@@ -167,12 +167,6 @@ def test_what_is_no_block_is_none(line):
     assert recovered.learning_id is None
 
 
-def test_a_mark_alone_names_the_learning():
-    recovered = recover(["Some summary\n\nits detail\n\n[grove:cl_20260206_aaaaab]"])
-    assert recovered.learning_id == "cl_20260206_aaaaab"
-    assert recovered.learning is None
-
-
 @pytest.mark.parametrize("form", ["short", "full"])
 @pytest.mark.parametrize("longest", [900, 5000])
 def test_of_a_text_that_is_cut_everything_else_stays(form, longest):

@@ -280,16 +280,6 @@ def test_a_hook_writes_without_the_server(listing_story):
     assert (receipt.status, story.servers[0].copies()) == (ReceiptStatus.QUEUED, {})
 
 
-def test_what_is_lost_is_brought_again_by_a_flush(listing_story):
-    story = listing_story
-    story.write("here", "")
-    story.lose(0)
-    assert story.servers[0].copies() == {}
-    done = story.synchronised("here", asked=True)
-    assert [one.learning_id for one in done.delivered] == [*story.written]
-    assert story.servers[0].copies() == dict.fromkeys(story.written, 1)
-
-
 def test_what_somebody_has_removed_stays_removed(listing_story):
     story = listing_story
     story.write("here", "")

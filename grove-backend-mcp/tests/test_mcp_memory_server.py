@@ -213,20 +213,3 @@ def test_what_a_server_shows_altered_is_there(server):
     memory = MemoryServer(server, SHOWN, PROJECT)
     memory.store(ONE)
     assert isinstance(memory.holds(ONE.id, ONE.id, ONE.summary), Found)
-
-
-@pytest.mark.parametrize("kind", [FaultKind.EXITED, FaultKind.TIMED_OUT, FaultKind.MALFORMED])
-def test_faults_of_the_connection_go_through(kind):
-    class Broken:
-        def call(self, tool, arguments):
-            raise ServerFaultError(kind, "gone", is_unclear=True)
-
-    memory = MemoryServer(Broken(), SHOWN, PROJECT)
-    for what in (
-        lambda: memory.store(ONE),
-        lambda: memory.holds(ONE.id, ""),
-        lambda: memory.search(Query(text="words"), 5),
-    ):
-        with pytest.raises(ServerFaultError) as caught:
-            what()
-        assert caught.value.kind is kind

@@ -126,6 +126,8 @@ def test_an_entry_that_forges_another_stays_one():
 )
 def test_failures_without_an_error_flag_are_seen(texts, structured):
     assert failure_in(result(*texts, structured=structured))
+    assert failure_in(result("Entity not\nfound", is_error=True)) == "Entity not found"
+    assert failure_in(result(is_error=True))
 
 
 @pytest.mark.parametrize(
@@ -140,11 +142,6 @@ def test_failures_without_an_error_flag_are_seen(texts, structured):
 )
 def test_what_does_not_look_like_a_failure_is_none(texts, structured):
     assert not failure_in(result(*texts, structured=structured))
-
-
-def test_what_a_tool_says_itself_counts():
-    assert failure_in(result(is_error=True))
-    assert failure_in(result("Entity not\nfound", is_error=True)) == "Entity not found"
 
 
 def test_the_id_of_what_was_stored_is_found():

@@ -99,24 +99,6 @@ class TestTheLastStatusIsTheDoneOne:
 
 
 class TestDetection:
-    @pytest.mark.parametrize(
-        "name",
-        [
-            "backlog.config.yml",
-            "backlog/config.yml",
-            "backlog/config.yaml",
-            ".backlog/config.yml",
-            ".backlog/config.yaml",
-        ],
-    )
-    def test_from_a_sub_directory(self, name, project, configure, make_context):
-        (project / "backlog").mkdir()
-        deep = project / "a" / "b"
-        deep.mkdir(parents=True)
-        assert backlog.detect(make_context(deep)) is None
-        path = configure(name)
-        assert backlog.detect(make_context(deep)).marker == str(path)
-
     def test_the_variable(self, project, configure, make_context):
         path = configure(inside="../elsewhere").resolve()
         (project.parent / "elsewhere" / "sub").mkdir()

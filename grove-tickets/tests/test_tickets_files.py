@@ -89,6 +89,43 @@ def test_a_record_that_is_too_deep_is_skipped(tmp_path):
     assert list(records(path)) == [{"id": "a"}]
 
 
+STORES = [
+    # What makes a store, and what is called its marker.
+    (tissue, ".tissue/issues.jsonl", ".tissue"),
+    (tk, ".tickets/a-1.md", ".tickets"),
+    (backlog, "backlog.config.yml", "backlog.config.yml"),
+    (backlog, "backlog/config.yml", "backlog/config.yml"),
+    (backlog, "backlog/config.yaml", "backlog/config.yaml"),
+    (backlog, ".backlog/config.yml", ".backlog/config.yml"),
+    (backlog, ".backlog/config.yaml", ".backlog/config.yaml"),
+    (taskmaster, ".taskmaster/tasks/tasks.json", ".taskmaster/tasks"),
+    (taskmaster, ".taskmaster/config.json", ".taskmaster/config.json"),
+    (taskmaster, ".taskmaster/state.json", ".taskmaster/state.json"),
+    (taskmaster, ".taskmasterconfig", ".taskmasterconfig"),
+    (taskmaster, "tasks/tasks.json", "tasks/tasks.json"),
+]
+
+
+@pytest.mark.parametrize(("system", "name", "marker"), STORES)
+def test_a_store_is_found_from_a_sub_directory(system, name, marker, project, make_context):
+    deep = project / "a" / "b"
+    # A folder may be somebody's work, a tool's login is no project, and a file no folder.
+    for folder in (deep, project / "backlog", project.parent / ".taskmaster"):
+        folder.mkdir(parents=True)
+    for file in ("a/.tissue", "a/.tickets", "../.taskmaster/auth.json"):
+        (project / file).write_text("{}")
+    assert system.detect(make_context(deep)) is None
+    (project / name).parent.mkdir(parents=True, exist_ok=True)
+    (project / name).write_text("{}")
+    assert system.detect(make_context(deep)).marker == str(project / marker)
+
+
+@pytest.mark.parametrize(("system", "own"), [(tissue, ".tissue"), (tk, ".tickets")])
+def test_what_a_system_writes_is_its_own(system, own):
+    (probe,) = system.grove_ticket_probes()
+    assert probe.paths == (own,)
+
+
 def test_a_redirection_in_a_circle(project, make_context):
     store = project / ".beads"
     store.mkdir()

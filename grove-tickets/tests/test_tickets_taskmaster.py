@@ -59,33 +59,10 @@ def test_root_of_the_servers_call(root, directory, make_context):
     assert taskmaster.closes(call, make_context()) == (close("3", directory),)
 
 
-@pytest.mark.parametrize(
-    ("name", "marker"),
-    [
-        (".taskmaster/tasks/tasks.json", ".taskmaster/tasks"),
-        (".taskmaster/config.json", ".taskmaster/config.json"),
-        (STATE, STATE),
-        (".taskmasterconfig", ".taskmasterconfig"),
-        ("tasks/tasks.json", "tasks/tasks.json"),
-    ],
-)
-def test_detection(name, marker, project, write, make_context):
-    # The tool's login is no project.
-    write({}, "../.taskmaster/auth.json")
-    deep = project / "a" / "b"
-    deep.mkdir(parents=True)
-    assert taskmaster.detect(make_context(deep)) is None
-    write({}, name)
-    assert taskmaster.detect(make_context(deep)).marker == str(project / marker)
-
-
 class TestCurrentTicket:
-    def test_none(self, write, make_context):
-        assert taskmaster.current_ticket(make_context()) is None
+    def test_of_several_the_one_updated_last(self, write, make_context):
         write(tagged(master=tasks_of("pending", "done")))
         assert taskmaster.current_ticket(make_context()) is None
-
-    def test_of_several_the_one_updated_last(self, write, make_context):
         tasks = tasks_of("in-progress", "in-progress", "in-progress")
         tasks[0]["updatedAt"] = "2026-11-22T05:37:56.611Z"
         tasks[1]["updatedAt"] = "2026-11-22T05:38:02.662Z"

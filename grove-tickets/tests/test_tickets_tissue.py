@@ -42,16 +42,6 @@ def marker(context):
 
 
 class TestDetection:
-    def test_from_a_sub_directory(self, project, make_context):
-        deep = project / "a" / "b"
-        deep.mkdir(parents=True)
-        (project / "a" / ".tissue").write_text("no directory")
-        assert marker(make_context(deep)) is None
-        (project / ".tissue").mkdir()
-        assert marker(make_context(deep)) == str(project / ".tissue")
-        (probe,) = tissue.grove_ticket_probes()
-        assert probe.paths == (".tissue",)
-
     def test_the_variable_comes_after_the_walk(self, project, tmp_path, make_context):
         assert marker(make_context(TISSUE_STORE="/nowhere")) is None
         (tmp_path / "elsewhere").mkdir()
@@ -69,11 +59,6 @@ class TestDetection:
 
 
 class TestCurrentTicket:
-    def test_none(self, make_context, write):
-        assert tissue.current_ticket(make_context()) is None
-        write(issue("acme-1", "open"))
-        assert tissue.current_ticket(make_context()) is None
-
     def test_the_latest_revision_wins(self, make_context, write):
         write(
             issue("acme-1", "open", "01C"),
@@ -88,8 +73,11 @@ class TestCurrentTicket:
         )
 
     def test_of_several_the_one_updated_last(self, make_context, write):
+        assert tissue.current_ticket(make_context()) is None
+        write(issue("acme-1", "open"))
+        assert tissue.current_ticket(make_context()) is None
         write(
-            issue("acme-1", "in_progress", updated_at=5),
+            issue("acme-1", "in_progress", "01B", updated_at=5),
             issue("acme-2", "in_progress", updated_at=9),
             issue("acme-3", "in_progress", updated_at=7),
         )
@@ -113,13 +101,11 @@ class TestConfirm:
         assert [one.ticket_id for one in tissue.closes(call, counting)] == ["acme-1"]
         assert confirm(close(), SUCCESS, counting) is YES
 
-    def test_a_revision_beats_the_order_of_lines(self, make_context, write):
-        write(issue("acme-1", "closed", "01C"), issue("acme-1", "open", "01B"))
-        assert confirm(close(), SUCCESS, make_context()) is YES
-
-    def test_a_tie_is_decided_by_time(self, make_context, write):
+    def test_a_revision_beats_time_and_both_beat_the_order_of_lines(self, make_context, write):
         write(issue("acme-1", "closed", updated_at=2), issue("acme-1", "open", updated_at=1))
         assert confirm(close(), SUCCESS, make_context()) is YES
+        write(issue("acme-1", "open", "01C"), issue("acme-1", "closed", "01B", updated_at=3))
+        assert confirm(close(), SUCCESS, make_context()) is NO
 
     @pytest.mark.parametrize(
         ("typed", "answer"),
@@ -143,13 +129,11 @@ class TestConfirm:
         context = make_context()
         assert confirm(close(directory=project / "sub" / "deep"), SUCCESS, context) is YES
         assert confirm(close(), SUCCESS, context) is NO
+        (project / ".tissue").rename(project / ".other")
+        context = make_context(TISSUE_STORE=str(project / "sub" / ".tissue"))
+        assert confirm(close(), None, context) is YES
 
     def test_a_named_store_below_which_the_tool_found_another(self, project, make_context, write):
         write(issue("acme-1", "closed"))
         context = make_context()
         assert confirm(close(directory="/nowhere"), SUCCESS, context) is YES
-
-    def test_the_variable(self, project, tmp_path, make_context, write):
-        write(issue("acme-1", "closed"), directory=tmp_path / "other")
-        context = make_context(TISSUE_STORE=str(tmp_path / "other" / ".tissue"))
-        assert confirm(close(), None, context) is YES
