@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
@@ -338,7 +338,7 @@ class Project:
         path = self.paths.personal_events if personal else self.files.events_file
         try:
             append(path, events, __version__)
-            self._notice_use(_spoken_for(events), personal=personal)
+            self._notice_use(events, personal=personal)
         except StorageError as error:
             self.diagnostics.log("error", f"events were lost: {error}")
             self.lost_events.append(str(error))
@@ -349,8 +349,16 @@ class Project:
         for personal in (False, True):
             self.log_events([one for one, own in listed if own is personal], personal=personal)
 
-    def _notice_use(self, used: set[str], *, personal: bool) -> None:
+    def _notice_use(self, events: "Iterable[StatsEvent]", *, personal: bool) -> None:
         """Take what was used for the user's own, and show again what decay has hidden of it."""
+        from grove_core.model.events import Imported, Rated, Referenced, Restored
+
+        used = {
+            one.learning_id
+            for one in events
+            if isinstance(one, Referenced | Restored | Imported)
+            or (isinstance(one, Rated) and one.useful)
+        }
         if not used:
             return
         if not personal:
@@ -516,15 +524,3 @@ class Project:
     def _report_problem(self, problem: "PluginProblem") -> None:
         self.problems.append(problem)
         self.diagnostics.log("error", f"plugin {problem}")
-
-
-def _spoken_for(events: "Collection[StatsEvent]") -> set[str]:
-    """Name the learnings that somebody has used, restored or called useful."""
-    from grove_core.model.events import Imported, Rated, Referenced, Restored
-
-    return {
-        one.learning_id
-        for one in events
-        if isinstance(one, Referenced | Restored | Imported)
-        or (isinstance(one, Rated) and one.useful)
-    }

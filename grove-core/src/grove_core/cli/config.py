@@ -2,8 +2,8 @@
 
 import os
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import rich_click as click
 from attrs import asdict, evolve
@@ -15,6 +15,7 @@ from grove_core.config.edit import in_toml
 from grove_core.config.load import Origin, Source
 from grove_core.errors import ConfigError
 from grove_core.project import Project
+from grove_core.services.result import Line
 from grove_core.services.settings import (
     EffectiveSetting,
     effective_settings,
@@ -24,9 +25,6 @@ from grove_core.services.settings import (
     write_setting,
 )
 from grove_core.text import counted, escape_invisible
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _ORIGINS: Final = {
     Source.ENVIRONMENT: "environment variable",
@@ -70,7 +68,7 @@ def _shown(project: Project, *, only_changed: bool) -> Result:
     ]
     return Result(
         document={"settings": settings},
-        human=lambda console: _print_settings(settings, console),
+        lines=[*_lines_of(settings)] or ["Nothing is set: every key has its default."],
         ids=[one.key for one in settings],
         warnings=[str(problem) for problem in project.loaded_config.problems],
     )
@@ -88,7 +86,7 @@ def get(project: Project, *, key: str) -> Result:
     problems = project.loaded_config.problems
     return Result(
         document=asdict(setting),
-        human=lambda console: console.print(text, soft_wrap=True),
+        lines=[text],
         ids=[text],
         warnings=[str(one) for one in problems if one.key == key],
     )
@@ -135,16 +133,15 @@ def path(project: Project) -> Result:
     """Show where the configuration files are, the stronger one first, and whether they exist."""
     files = _files(project)
 
-    def human(console: "Console") -> None:
-        for one in files:
-            state = "" if one["exists"] else "  does not exist"
-            if one["exists"] and not one["used"]:
-                state = "  is not used: the project has no .grove of its own"
-            console.print(f"{one['source'].value:<8} {one['path']}{state}")
-
+    lines = []
+    for one in files:
+        state = "" if one["exists"] else "  does not exist"
+        if one["exists"] and not one["used"]:
+            state = "  is not used: the project has no .grove of its own"
+        lines.append(f"{one['source'].value:<8} {one['path']}{state}")
     return Result(
         document={"files": files},
-        human=human,
+        lines=lines,
         ids=[str(one["path"]) for one in files if one["used"]],
     )
 
@@ -172,13 +169,9 @@ def validate(project: Project) -> Result:
     found = examine_settings(project)
     warnings = [*map(str, found.waiting), *found.unused]
 
-    def human(console: "Console") -> None:
-        for problem in found.mistakes:
-            console.print(str(problem), style="yellow")
-        files = [str(one["path"]) for one in _files(project) if one["used"]]
-        where = ", ".join(files) or "no file exists"
-        console.print(f"{counted(len(found.mistakes), 'mistake')} ({where}).")
-
+    where = ", ".join(str(one["path"]) for one in _files(project) if one["used"])
+    lines: list[Line] = [(str(problem), "yellow") for problem in found.mistakes]
+    lines += [f"{counted(len(found.mistakes), 'mistake')} ({where or 'no file exists'})."]
     return Result(
         document={
             "valid": not found.mistakes,
@@ -188,27 +181,23 @@ def validate(project: Project) -> Result:
             ],
             "warnings": warnings,
         },
-        human=human,
+        lines=lines,
         ids=list(dict.fromkeys(one.key or _place(one.origin) for one in found.mistakes)),
         exit_code=1 if found.mistakes else 0,
         warnings=warnings,
     )
 
 
-def _print_settings(settings: Sequence[EffectiveSetting], console: "Console") -> None:
-    from rich.text import Text
-
+def _lines_of(settings: Sequence[EffectiveSetting]) -> Iterator[Line]:
     widest = max((len(one.key) for one in settings), default=0)
     for one in settings:
         origin = f"{_ORIGINS[one.origin.source]} {_place(one.origin)}".rstrip()
-        line = Text()
-        line.append("* " if one.changed else "  ", style="yellow")
-        line.append(f"{escape_invisible(one.key):<{widest}}", style="bold" if one.changed else "")
-        line.append(f" = {escape_invisible(in_toml(one.value))}")
-        line.append(f"  ({origin})", style="dim")
-        console.print(line)
-    if not settings:
-        console.print("Nothing is set: every key has its default.")
+        yield [
+            ("* " if one.changed else "  ", "yellow"),
+            (f"{escape_invisible(one.key):<{widest}}", "bold" if one.changed else ""),
+            f" = {escape_invisible(in_toml(one.value))}",
+            (f"  ({origin})", "dim"),
+        ]
 
 
 def _place(origin: Origin) -> str:

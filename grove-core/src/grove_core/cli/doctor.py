@@ -1,6 +1,6 @@
 """``grove doctor``."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import rich_click as click
 
@@ -9,11 +9,8 @@ from grove_core.cli.result import Result
 from grove_core.install.plan import find_host
 from grove_core.model.check import Status
 from grove_core.project import Project
+from grove_core.services.result import Line
 from grove_core.text import counted
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
 
 _STYLES: Final = {Status.OK: "green", Status.WARNING: "yellow", Status.BROKEN: "red"}
 _MARK_WIDTH: Final = 8
@@ -43,27 +40,25 @@ def command(project: Project, *, verbose: bool, host: str | None) -> Result:
     broken = [check for check in checks if check.status is Status.BROKEN]
     warnings = sum(check.status is Status.WARNING for check in checks)
 
-    def human(console: "Console") -> None:
-        from rich.text import Text
-
-        shown = [check for check in checks if verbose or not check.ok]
-        for check in sorted(shown, key=lambda one: [*Status].index(one.status)):
-            mark = Text(f"{check.status.value:<{_MARK_WIDTH}}", style=_STYLES[check.status])
-            console.print(mark + Text(f"{check.name}: {check.detail}"))
-            if check.fix:
-                console.print(f"{'':<{_MARK_WIDTH}}  → {check.fix}")
-        if shown:
-            console.print()
-        number = counted(len(checks), "check")
-        if broken or warnings:
-            state = f"{len(broken)} broken" if broken else "Nothing is broken"
-            console.print(f"{state}, {counted(warnings, 'warning')}, {number}.")
-        else:
-            console.print(f"All is well: {number}.")
-
+    shown = [check for check in checks if verbose or not check.ok]
+    lines: list[Line] = []
+    for check in sorted(shown, key=lambda one: [*Status].index(one.status)):
+        mark = (f"{check.status.value:<{_MARK_WIDTH}}", _STYLES[check.status])
+        lines.append([mark, f"{check.name}: {check.detail}"])
+        if check.fix:
+            lines.append(f"{'':<{_MARK_WIDTH}}  → {check.fix}")
+    number = counted(len(checks), "check")
+    state = f"{len(broken)} broken" if broken else "Nothing is broken"
+    is_well = not broken and not warnings
+    lines += [""] if shown else []
+    lines.append(
+        f"All is well: {number}."
+        if is_well
+        else f"{state}, {counted(warnings, 'warning')}, {number}."
+    )
     return Result(
         document={"ok": not broken, "checks": checks},
-        human=human,
+        lines=lines,
         ids=list(dict.fromkeys(check.name for check in broken)),
         exit_code=1 if broken else 0,
         names_problems=True,

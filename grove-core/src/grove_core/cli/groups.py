@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from grove_core.plugins.manager import Contribution
     from grove_core.project import Project
 
-_WORKSPACES_KEY: Final = "grove_core.projects_of_commands"
+_PROJECTS_KEY: Final = "grove_core.projects_of_commands"
 _LINES_KEY: Final = "grove_core.help_lines_of_commands"
 _CACHE_FORMAT: Final = 2
 _HELP: Final = frozenset({"-h", "--help"})
@@ -121,25 +121,20 @@ def offered_commands(ctx: click.Context) -> "dict[str, Contribution[CommandSpec]
 
 def offered_help_lines(ctx: click.Context, *, fresh: bool = False) -> Mapping[str, str]:
     """Return the help lines of the plugins' commands, from a file while nothing has changed."""
-    if fresh or _LINES_KEY not in ctx.meta:
-        ctx.meta[_LINES_KEY] = _read_or_ask(ctx, fresh=fresh)
-    lines: Mapping[str, str] = ctx.meta[_LINES_KEY]
-    return lines
-
-
-def _read_or_ask(ctx: click.Context, *, fresh: bool) -> Mapping[str, str]:
+    if _LINES_KEY in ctx.meta and not fresh:
+        known: Mapping[str, str] = ctx.meta[_LINES_KEY]
+        return known
     from grove_core.hooks.fast import home
     from grove_core.storage.paths import project_root
 
-    environment, start = look(), _start(ctx)
-    root = project_root(start, Path(home()))
+    environment, root = look(), project_root(_start(ctx), Path(home()))
     state = [_CACHE_FORMAT, environment, fingerprint(str(root), home(), "")]
-    known: dict[str, str] | None = None if fresh else read_cached(home(), "commands", state)
-    if known is not None:
-        return known
-    lines = {name: one.value.help for name, one in offered_commands(ctx).items()}
-    if not project_of(ctx).problems:
-        write_cached(home(), "commands", state, environment, lines)
+    lines: dict[str, str] | None = None if fresh else read_cached(home(), "commands", state)
+    if lines is None:
+        lines = {name: one.value.help for name, one in offered_commands(ctx).items()}
+        if not project_of(ctx).problems:
+            write_cached(home(), "commands", state, environment, lines)
+    ctx.meta[_LINES_KEY] = lines
     return lines
 
 
@@ -149,7 +144,7 @@ def project_of(ctx: click.Context) -> "Project":
     from grove_core.project import Project
 
     start = _start(ctx)
-    made: dict[Path, Project] = ctx.meta.setdefault(_WORKSPACES_KEY, {})
+    made: dict[Path, Project] = ctx.meta.setdefault(_PROJECTS_KEY, {})
     if start not in made:
         enabled = given(ctx, "plugins") is not False
         made[start] = Project(start, os.environ, now_utc(), plugins=enabled)

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import rich_click as click
 from attrs import evolve
@@ -32,10 +32,8 @@ from grove_core.services.packages import (
     how_to_install,
     install_command_for,
 )
+from grove_core.services.result import Line
 from grove_core.storage.paths import place_in
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _DONE: Final = {"create": "created", "change": "changed", "remove": "removed"}
 _PLACES: Final = {
@@ -107,7 +105,7 @@ def command(  # noqa: PLR0913 - one for each option
     if project.root == home.parent and project.files.grove_directory == home:
         raise StorageError(f"{home} is grove's own directory; run init inside a project")
     diff = diff or dry_run
-    hosts = tuple(one for name in hosts for one in name.split(","))
+    hosts = tuple(dict.fromkeys(one for name in hosts for one in name.split(",")))
     known = [one.name for one in project.plugins.hosts()]
     if hosts and not known:
         blocked = describe_blocked(project, HOST_GROUP)
@@ -125,7 +123,6 @@ def command(  # noqa: PLR0913 - one for each option
         rules=rules,
         status_line=statusline,
     )
-    hosts = tuple(dict.fromkeys(hosts))
     return _install(project, hosts, wanted, dry_run=dry_run, diff=diff, asks=asks)
 
 
@@ -157,8 +154,6 @@ def _install(
     if cache is not None:
         cleared = f"this grove runs from the cache {cache}, which is cleared"
         plan.notes.append(f"{cleared}. {how_to_install()}")
-    if not project.library.project_backends:
-        plan.notes.append("no memory backend is installed: grove doctor says which one to install")
     if not dry_run:
         plan.make(program)
     created, extended = (
@@ -176,21 +171,19 @@ def _install(
         "dry_run": dry_run,
     }
 
-    def human(console: "Console") -> None:
-        console.print(f"project {project.root}")
-        _print_changes(console, plan.own, project.root, dry_run=dry_run, diff=False)
-        _print_changes(console, plan.changes, project.root, dry_run=dry_run, diff=diff)
-        if DEFAULT_HOST in (hosts or (DEFAULT_HOST,)):
-            was = f" (was {previous})" if {program, previous} - {None, program} else ""
-            console.print(f"hooks run {program or previous or 'the grove that PATH holds'}{was}")
-        one = "one file holds all" if project.layout is StorageLayout.SINGLE else "each has a file"
-        console.print(f"learnings: {one} (storage.layout)")
-        _print_notes(console, plan.notes)
-        console.print(f"\nNext: commit .grove, and {_next_step(project, hosts)}.")
-
+    lines: list[Line] = [f"project {project.root}"]
+    lines += _lines_on(plan.own, project.root, dry_run=dry_run, diff=False)
+    lines += _lines_on(plan.changes, project.root, dry_run=dry_run, diff=diff)
+    if DEFAULT_HOST in (hosts or (DEFAULT_HOST,)):
+        was = f" (was {previous})" if {program, previous} - {None, program} else ""
+        lines.append(f"hooks run {program or previous or 'the grove that PATH holds'}{was}")
+    one = "one file holds all" if project.layout is StorageLayout.SINGLE else "each has a file"
+    lines.append(f"learnings: {one} (storage.layout)")
+    lines += [f"note: {note}" for note in dict.fromkeys(plan.notes)]
+    lines += ["", f"Next: commit .grove, and {_next_step(project, hosts)}."]
     return Result(
         document=document,
-        human=human,
+        lines=lines,
         ids=[str(path) for path in (*created, *(one.path for one in plan.changes))],
     )
 
@@ -227,15 +220,13 @@ def _uninstall(
         "dry_run": dry_run,
     }
 
-    def human(console: "Console") -> None:
-        _print_changes(console, changes, project.root, dry_run=dry_run, diff=diff)
-        _print_notes(console, removal.notes)
-        if not changes:
-            console.print("There is nothing to take back in the client's settings and rules.")
-        if kept:
-            console.print("kept .grove: the learnings are yours; rm -r .grove removes them")
-
-    return Result(document=document, human=human, ids=[str(one.path) for one in changes])
+    lines = _lines_on(changes, project.root, dry_run=dry_run, diff=diff)
+    lines += [f"note: {note}" for note in dict.fromkeys(removal.notes)]
+    if not changes:
+        lines.append("There is nothing to take back in the client's settings and rules.")
+    if kept:
+        lines.append("kept .grove: the learnings are yours; rm -r .grove removes them")
+    return Result(document=document, lines=lines, ids=[str(one.path) for one in changes])
 
 
 def _ask_for_place(wanted: HostContext, host: HostSpec) -> str:
@@ -270,17 +261,14 @@ def _documents(changes: Sequence[FileChange], root: Path) -> list[dict[str, Any]
     return [{"path": one.path, "action": one.action, "diff": one.diff(root)} for one in changes]
 
 
-def _print_notes(console: "Console", notes: Sequence[str]) -> None:
-    for note in dict.fromkeys(notes):
-        console.print(f"note: {note}")
-
-
-def _print_changes(
-    console: "Console", changes: Sequence[FileChange], root: Path, *, dry_run: bool, diff: bool
-) -> None:
-    for change in changes:
-        for line in change.diff(root).splitlines() if diff else ():
-            console.print(line, style=_LINE_STYLES.get(line[:1]))
+def _lines_on(
+    changes: Sequence[FileChange], root: Path, *, dry_run: bool, diff: bool
+) -> list[Line]:
+    lines: list[Line] = []
+    for change in changes if diff else ():
+        texts = change.diff(root).splitlines()
+        lines += [(text, _LINE_STYLES.get(text[:1], "")) for text in texts]
     for change in changes:
         word = f"would be {_DONE[change.action]}:" if dry_run else _DONE[change.action]
-        console.print(f"{word} {change.name(root)}")
+        lines.append(f"{word} {change.name(root)}")
+    return lines

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import rich_click as click
 
@@ -25,9 +25,7 @@ from grove_core.plugins.discovery import (
 )
 from grove_core.project import Project
 from grove_core.services.packages import install_command, install_command_for
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from grove_core.services.result import Line
 
 _GOOD: Final = (PluginState.LOADED, PluginState.BLOCKED)
 _KEYS: Final = (
@@ -55,19 +53,15 @@ def command(project: Project) -> Result:
     plugins = project.plugins
     plugins.load_all()
 
-    def human(console: "Console") -> None:
-        for entry in plugins.found:
-            console.print(
-                f"{entry.group:<15} {entry.name:<14} {entry.distribution} {entry.version}"
-                f"  {entry.state.value}{': ' + entry.detail if entry.detail else ''}",
-                style=None if entry.state in _GOOD else "yellow",
-            )
-        if not plugins.found:
-            install = install_command_for(BACKEND_GROUP, TICKET_GROUP)
-            console.print(f"No plugin is installed: {install}")
-        for problem in plugins.problems:
-            console.print(f"problem: {problem}", style="yellow")
-
+    lines: list[Line] = []
+    for entry in plugins.found:
+        state = f"{entry.state.value}{': ' + entry.detail if entry.detail else ''}"
+        text = f"{entry.group:<15} {entry.name:<14} {entry.distribution} {entry.version}  {state}"
+        lines.append(text if entry.state in _GOOD else (text, "yellow"))
+    if not plugins.found:
+        install = install_command_for(BACKEND_GROUP, TICKET_GROUP)
+        lines.append(f"No plugin is installed: {install}")
+    lines += [(f"problem: {problem}", "yellow") for problem in plugins.problems]
     return Result(
         document={
             "plugins": [{key: getattr(one, key) for key in _KEYS} for one in plugins.found],
@@ -76,7 +70,7 @@ def command(project: Project) -> Result:
                 for one in plugins.problems
             ],
         },
-        human=human,
+        lines=lines,
         ids=[entry.name for entry in plugins.found if entry.state is PluginState.LOADED],
         names_problems=True,
     )
@@ -113,7 +107,7 @@ def check(project: Project, *, distribution: str) -> Result:
             "ok": is_ok,
             "plugins": names,
         },
-        human=lambda console: console.print(f"{package}: {said}"),
+        lines=[f"{package}: {said}"],
         ids=[] if is_ok else names,
         exit_code=0 if is_ok else 1,
     )

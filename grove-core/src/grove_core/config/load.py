@@ -87,9 +87,16 @@ class LoadedConfig:
         """Take what a file says."""
         origin = Origin(source=source, file=path)
         try:
-            text = _read_file(path)
-        except ValueProblem as problem:
-            message = f"{problem}; the whole file is left out until that is corrected"
+            content = read_bytes(path, _LARGEST_FILE_BYTES + 1) or b""
+            text = content.decode("utf-8-sig")
+            fault = "is larger than 1 MiB" if len(content) > _LARGEST_FILE_BYTES else ""
+        except StorageError as error:
+            fault = str(error)
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            fault = f"is not UTF-8 (at line {line})"
+        if fault:
+            message = f"{fault}; the whole file is left out until that is corrected"
             self._refuse("", origin, message)
             return
         tables, mistake = _parse_toml(text)
@@ -188,19 +195,6 @@ def _build(section: type[Section], prefix: str, values: Mapping[str, Any]) -> An
         elif key in values:
             said[name] = values[key]
     return section(**said)
-
-
-def _read_file(path: Path) -> str:
-    try:
-        content = read_bytes(path, _LARGEST_FILE_BYTES + 1) or b""
-        if len(content) > _LARGEST_FILE_BYTES:
-            raise ValueProblem("is larger than 1 MiB")
-        return content.decode().removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise ValueProblem(f"is not UTF-8 (at line {line})") from error
-    except StorageError as error:
-        raise ValueProblem(str(error)) from error
 
 
 def _parse_toml(text: str) -> tuple[list[dict[str, Any]], str]:

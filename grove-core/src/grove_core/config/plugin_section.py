@@ -76,7 +76,21 @@ class PluginSection:
     def requests(self) -> "Mapping[str, TrustRequest]":
         """What the project's file asks for, by key."""
         asked = [key for key in self.asked if key in self._marked(TRUSTED_ONLY)]
-        return {key: _request(f"{self.name}.{key}", self.said[key]) for key in asked}
+        if not asked:
+            return {}
+        import json
+
+        from grove_core.storage.trust import TrustRequest
+
+        return {
+            key: TrustRequest(
+                subject=f"{self.name}.{key}",
+                source=_PROJECT_FILE,
+                # In one form, whatever the file's: what does not change is not asked about again.
+                content=json.dumps(self.said[key], ensure_ascii=False, sort_keys=True, default=str),
+            )
+            for key in asked
+        }
 
     @property
     def refused(self) -> Mapping[str, str]:
@@ -145,8 +159,11 @@ class PluginSection:
 
     def _added(self, key: str, said: Any) -> Any:  # noqa: ANN401 - values of any file
         """Put together what the user says, or leaves at its default, and what the project adds."""
+        own = self.own.get(key)
+        if isinstance(own, list) and isinstance(said, list):
+            return own + [one for one in said if one not in own]
         if key in self.own:
-            return _together(self.own[key], said)
+            return own or (said if isinstance(own, bool) else own)
         default = self.attributes[key].default
         if not isinstance(default, Enum):
             return said
@@ -163,13 +180,6 @@ class PluginSection:
     def _marked(self, mark: Mapping[str, object]) -> list[str]:
         """Name the keys whose fields carry a mark."""
         return [key for key, each in self.attributes.items() if mark.keys() <= each.metadata.keys()]
-
-
-def _together(own: Any, said: Any) -> Any:  # noqa: ANN401 - values of any file
-    """Put together what the user says and what the project adds."""
-    if isinstance(own, list) and isinstance(said, list):
-        return own + [one for one in said if one not in own]
-    return own or (said if isinstance(own, bool) else own)
 
 
 def default_settings(kind: type) -> tuple[object | None, list[ConfigProblem]]:
@@ -191,13 +201,3 @@ def section_of(
             said[key] = own[key] = parse_variable(loaded.plugin_variables[variable], each.type)
             origins[key] = Origin(source=Source.ENVIRONMENT, variable=variable)
     return section
-
-
-def _request(key: str, value: object) -> "TrustRequest":
-    import json
-
-    from grove_core.storage.trust import TrustRequest
-
-    # In one form, whatever the file's: what does not change must not be asked about again.
-    content = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
-    return TrustRequest(subject=key, source=_PROJECT_FILE, content=content)

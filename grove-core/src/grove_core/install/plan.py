@@ -19,7 +19,6 @@ from grove_core.plugins.hosts import DEFAULT_HOST, HostContext, HostFile, HostSp
 from grove_core.project import Project
 from grove_core.storage import files
 from grove_core.storage.paths import outer_project, place_in
-from grove_core.ticketing import TicketSystem
 
 _RESTART: Final = "start a new session of the client: it reads its settings when it starts"
 _RULES: Final = Path(__file__).with_name("rules.md")
@@ -178,6 +177,8 @@ def plan_for(project: Project, hosts: Sequence[str], wanted: HostContext) -> Pla
     plan.notes += clone.swallowed(project.root)
     if outer := outer_project(project.root, project.paths.home):
         plan.notes.append(f"{outer} has a .grove, too: that is another project")
+    if not project.library.project_backends:
+        plan.notes.append("no memory backend is installed: grove doctor says which one to install")
     for name in hosts:
         _plan_hooks(plan, wanted, find_host(project, name))
     if wanted.rules and not hosts:
@@ -212,7 +213,13 @@ def _project_files(project: Project) -> Iterator[FileChange]:
 def context_of(project: Project, program: str, **more: bool) -> HostContext:
     """Describe the project to a client's adapter."""
     gates, tickets = project.gates(), project.tickets()
-    used = {one.probe.name for one in tickets.all if _may_be_enabled(one)}
+    # One that counts where it is the active one may once the project has its .grove.
+    used = {
+        one.probe.name
+        for one in tickets.all
+        if one.enabled
+        or (one.probe.enabled_when is EnabledWhen.ACTIVE and one.detection and one.detection.usable)
+    }
     return HostContext(
         root=project.root,
         environment=project.environment,
@@ -224,12 +231,6 @@ def context_of(project: Project, program: str, **more: bool) -> HostContext:
         protocol=_RULES.read_text(encoding="utf-8"),
         **more,
     )
-
-
-def _may_be_enabled(system: TicketSystem) -> bool:
-    """Return whether a system is enabled, or may be once the project has its ``.grove``."""
-    is_used = system.detection is not None and system.detection.usable
-    return system.enabled or (is_used and system.probe.enabled_when is EnabledWhen.ACTIVE)
 
 
 def _plan_hooks(plan: Plan, wanted: HostContext, host: HostSpec) -> None:
@@ -322,7 +323,9 @@ def _plan_taking_out(
 ) -> None:
     """Plan to take grove's entries out of a file; where no one has edited it, it is as before."""
     root, name = plan.project.root, place_in(plan.project.root, file.path)
-    before = _read_to_take_out(file.path, root)
+    before = None
+    with suppress(StorageError):  # init does not write there, either
+        before = read_own(file.path, root)
     if not before or "grove" not in before:
         return  # whether it can be read or not
     backup = plan.backup(host.name, file.path)
@@ -348,12 +351,6 @@ def _plan_taking_out(
         elif not file.is_whole:
             plan.notes.append(f"{name} was changed since: only grove's entries are taken out")
     plan.changes.append(FileChange(path=file.path, before=before, after=after, backup=backup))
-
-
-def _read_to_take_out(path: Path, root: Path) -> str | None:
-    with suppress(StorageError):  # init does not write there, either
-        return read_own(path, root)
-    return None
 
 
 def read_own(path: Path, root: Path) -> str | None:

@@ -413,7 +413,9 @@ class Plugins:
     def _import(self, plugin: Plugin) -> tuple[object, _Implementations, list[tuple[str, str]]]:
         """Import a plugin and let pluggy check it; what is odd about it comes back."""
         instance, api = import_target(plugin.target)
-        _check_api(plugin, api)
+        if api not in (None, GROVE_API):
+            speaks = f"was written for plugin API {api}; this grove speaks {GROVE_API}"
+            raise _RefusedError(f"{speaks}: upgrade {plugin.distribution} or grove-core")
         registry = self._registry
         if not any(instance is known for _, known in registry.list_name_plugin()):
             registry.register(instance, plugin.entry_point)
@@ -454,12 +456,6 @@ def import_target(target: str) -> tuple[object, Any]:
         raise PluginError(f"{target} is None")
     api = getattr(instance, "grove_api", None)
     return instance, getattr(module, "grove_api", None) if api is None else api
-
-
-def _check_api(plugin: Plugin, api: object) -> None:
-    if api not in (None, GROVE_API):
-        speaks = f"was written for plugin API {api}; this grove speaks {GROVE_API}"
-        raise _RefusedError(f"{speaks}: upgrade {plugin.distribution} or grove-core")
 
 
 def _unmarked(registry: pluggy.PluginManager, instance: object) -> list[str]:

@@ -26,13 +26,13 @@ from grove_core.config.schema import (
     unknown_key,
 )
 from grove_core.errors import ConfigError
+from grove_core.install.plan import FileChange
 from grove_core.plugins.discovery import BACKEND_GROUP, GENERAL_GROUP, TICKET_GROUP
 from grove_core.project import Project
 from grove_core.services.packages import install_command_named
 from grove_core.storage import files
 from grove_core.text import escape_invisible
 
-_FILE_MODE: Final = 0o644
 _GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP, "gates": GENERAL_GROUP}
 
 
@@ -227,21 +227,13 @@ def write_setting(
     path: Path, key: str, value: object, root: Path, *, dry_run: bool = False
 ) -> bool:
     """Set a key in a file below a folder, or with ``None`` remove it; tell whether it changes."""
-    text = files.read_text(path)
-
-    def changed(before: str) -> str:
-        return with_setting(before, key, value)
-
+    before = files.read_text(path)
     try:
-        after = changed(render_default_config() if text is None else text)
+        after = with_setting(render_default_config() if before is None else before, key, value)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
-    if after == text or (text is None and value is None):
+    if after == before or (before is None and value is None):
         return False
-    if not dry_run and text is None:
-        files.make_directory(root)
-        files.confined(path, root)
-        files.replace(path, after.encode("utf-8", "surrogateescape"), mode=_FILE_MODE)
-    elif not dry_run:
-        files.edit_text(path, changed, inside=root)
+    if not dry_run:
+        FileChange(path=path, before=before, after=after).make(root)
     return True
