@@ -163,7 +163,7 @@ def test_any_file_differs_in_one_line(hostile_learnings, lookalikes, data):
     try:
         changed = change_status(text, entry.learning.id, status, "note\x0b**Status:** x | y")
     except BackendError:
-        assert any(line.startswith("<<<<<<<") for line in text.split("\n"))
+        assert any(line[:7] in ("<<<<<<<", ">>>>>>>") for line in text.split("\n"))
         return
     assert one_line_differs(text.split("\n"), changed.split("\n"), entry)
     after = {found.learning.id: found.learning for found in read_entries(changed).entries}

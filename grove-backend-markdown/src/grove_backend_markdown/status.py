@@ -3,8 +3,9 @@
 import re
 from typing import Final
 
+from grove_backend_markdown.conflicts import split_sides
 from grove_backend_markdown.format import format_status
-from grove_backend_markdown.reader import Entry, Reading, read_entries
+from grove_backend_markdown.reader import Entry, read_entries
 from grove_core import BackendError, LearningNotFoundError, LearningStatus
 
 _FIELD_NAME: Final = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\*\*[^*]*\*\*:?[ \t]*")
@@ -13,12 +14,12 @@ _OLD_WORD: Final = re.compile(r"(\*\*Status(?::\*\*|\*\*:)[ \t]*)[A-Za-z_-]*", r
 
 def change_status(text: str, learning_id: str, status: LearningStatus, note: str = "") -> str:
     """Return an entry another status."""
-    reading = read_entries(text)
-    entry = reading.find(learning_id)
+    entry = read_entries(text).find(learning_id)
     if entry is None:
         raise LearningNotFoundError(f"there is no learning {learning_id} in the file")
-    _refuse_shared_line(reading, entry)
     lines = text.split("\n")
+    if split_sides(text, lines).markers:
+        raise BackendError("git's conflict markers are in the file: resolve it, or grove maintain repair")
     value = status.value.capitalize() if entry.is_old else format_status(status, note)
     if entry.status_line is None:
         lines.insert(entry.first_line, _new_line(entry, lines[entry.first_line - 1], value))
@@ -26,17 +27,6 @@ def change_status(text: str, learning_id: str, status: LearningStatus, note: str
         position = entry.status_line - 1
         lines[position] = _changed(entry, lines[position], value)
     return "\n".join(lines)
-
-
-def _refuse_shared_line(reading: Reading, entry: Entry) -> None:
-    if entry.status_line is None:
-        return
-    for other in reading.entries:
-        if other is not entry and other.status_line == entry.status_line:
-            raise BackendError(
-                f"line {entry.status_line} is the status of {entry.learning.id} and of "
-                f"{other.learning.id}: resolve the conflict in the file first"
-            )
 
 
 def _new_line(entry: Entry, heading: str, value: str) -> str:
