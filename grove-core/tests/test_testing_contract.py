@@ -5,13 +5,13 @@ import sys
 from textwrap import dedent
 
 import pytest
-from broken_backends import InFile, WithServer
+from broken_backends import WithServer
 from hypothesis import given, settings
 
 from grove_core.codec import learning_to_dict
 from grove_core.identifiers import is_learning_id, is_session_id
 from grove_core.memory.sanitize import clean_hit
-from grove_core.model.memory import Capability, Hit, Query
+from grove_core.model.memory import Hit, Query
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.retrieval.rules import rule_relevance
 from grove_core.testing import BackendContract, InMemoryBackend, InMemoryStorage, learnings
@@ -117,20 +117,6 @@ class TestEverything(InMemory):
 
 class TestNothingBesides(InMemory):
     capabilities = frozenset()
-
-
-class TestListOnly(InMemory):
-    capabilities = frozenset({Capability.ITERATE})
-
-
-class TestInFile(BackendContract):
-    @pytest.fixture
-    def open_backend(self, tmp_path):
-        return lambda: InFile(tmp_path / "shelf.json")
-
-    @pytest.fixture
-    def broken_backend(self, tmp_path):
-        return lambda: InFile(tmp_path)
 
 
 class TestWithServer(BackendContract):

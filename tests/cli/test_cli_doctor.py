@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from world import signatures
 
 PROGRAM = Path(sys.executable).with_name("grove")
 LEARNING = "cl_20300102_aaaaaa"
@@ -74,23 +75,13 @@ def record(world, program):
     (world.grove_home / "program").write_text(f"{program}\n")
 
 
-def everything(world):
-    """Every file of a world but caches, with its bytes, its mode and the time it was written."""
-    found = {}
-    for path in sorted(world.folder.rglob("*")):
-        if {world.others, world.grove_home / "cache"} & {path, *path.parents}:
-            continue  # Python itself leaves bytecode beside a plugin
-        status = path.lstat()
-        content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-        found[path] = (status.st_mode, status.st_mtime_ns, content)
-    return found
-
-
 def examine(world):
     """What doctor finds besides what is well; it changes nothing and keeps to its form."""
-    before = everything(world)
+    # Python itself leaves bytecode beside a plugin.
+    own = {str(one) for one in (world.others, world.grove_home / "cache")}
+    before = signatures(world.folder, apart_from=own)
     done = world.grove("doctor", "--json")
-    assert everything(world) == before
+    assert signatures(world.folder, apart_from=own) == before
     assert done.stderr == ""
     checks = done.json["checks"]
     assert set(done.json) == {"ok", "checks"}

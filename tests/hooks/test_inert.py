@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from world import signatures
 
 PAYLOADS = Path(__file__).parents[1] / "data" / "hook-payloads"
 EVENTS = (
@@ -32,13 +33,8 @@ WITHOUT_A_SESSION = (
 
 
 def snapshot(*folders):
-    """Every entry below folders with its bytes and the time it was written."""
-    return {
-        path: (path.lstat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
-        for folder in folders
-        for path in folder.rglob("*")
-        if ".git" not in path.parts  # git refreshes its own index
-    }
+    """Every entry below folders but for git's, as it was written last."""
+    return [signatures(one, apart_from={str(one / ".git")}) for one in folders]
 
 
 def others_than_own(folder):
