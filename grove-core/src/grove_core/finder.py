@@ -17,7 +17,15 @@ from grove_core.model.memory import Capability, Filters, Hit, Query
 from grove_core.plugins.descriptors import Area
 from grove_core.retrieval import RetrievalEngine
 from grove_core.retrieval.index import LearningIndex
-from grove_core.retrieval.ranking import FLOOR, RULES_FLOOR, Found, Ranked, Relevance, rank
+from grove_core.retrieval.ranking import (
+    FLOOR,
+    RULES_FLOOR,
+    Found,
+    Ranked,
+    Relevance,
+    by_relevance,
+    rank,
+)
 from grove_core.retrieval.terms import Entry, entry_of, learning_of, terms_of, text_of
 from grove_core.retrieval.update import SOURCES
 from grove_core.storage import files
@@ -92,7 +100,7 @@ class Finder:
         notes: bool = False,
         floor: float = 0.0,
     ) -> list[Ranked]:
-        """Find what fits, and rank it; how it has fared is not asked below a floor."""
+        """Find what fits, and rank it; below a floor by its relevance alone."""
         if query.is_empty:
             return self.newest(filters)
         if self._by_rules:
@@ -163,9 +171,11 @@ class Finder:
         return admits
 
     def _ranked(self, found: Sequence[Found], floor: float = 0.0) -> list[Ranked]:
-        asked = [one.entry.id for one in found if one.relevance.value >= floor]
-        usage = self._usage(asked) if asked else {}
-        return rank(found, usage, self._now, self._recency_days)
+        fit = [one for one in found if one.relevance.value >= floor]
+        usage = self._usage([one.entry.id for one in fit]) if fit else {}
+        ranked = rank(fit, usage, self._now, self._recency_days)
+        rest = map(by_relevance, [one for one in found if one.relevance.value < floor])
+        return [*ranked, *sorted(rest, key=lambda one: -one.score.total)]
 
 
 def refresh(index: LearningIndex, library: MemoryLibrary, until: float | None) -> bool:

@@ -1,6 +1,7 @@
 """A plugin's own section, checked the way grove's own keys are."""
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -104,6 +105,9 @@ class PluginSection:
 
     def read(self) -> tuple[object | None, list[ConfigProblem]]:
         """Build the plugin's settings, and say what is wrong; a mistake costs one key."""
+        if not self.said:
+            with suppress(Exception):
+                return self.kind(), []
         attributes = self.attributes
         if self.fault:
             return None, [self._problem("", self.fault)]
@@ -195,7 +199,7 @@ def section_of(
     own = dict(loaded.own_sections.get(name, {}))
     origins = {key: loaded.origins[f"{name}.{key}"] for key in said}
     section = PluginSection(kind, said, own, name, trusted, origins)
-    for key, each in section.attributes.items():
+    for key, each in section.attributes.items() if loaded.plugin_variables else ():
         variable = variable_of(f"{name}.{key}")
         if variable in loaded.plugin_variables:
             said[key] = own[key] = parse_variable(loaded.plugin_variables[variable], each.type)

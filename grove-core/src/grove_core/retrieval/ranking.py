@@ -249,6 +249,12 @@ def rank(
     ]
 
 
+def by_relevance(found: Found) -> Ranked:
+    """Take what was found with its relevance for its score."""
+    value, parts, reasons = found.relevance
+    return Ranked(found.entry, found.text, Score(value, value, 1.0, 1.0, parts, reasons))
+
+
 def own_of(stats: LearningStats | None) -> LearningStats | None:
     """Return what was logged on this machine."""
     return stats and (stats.own or stats)
