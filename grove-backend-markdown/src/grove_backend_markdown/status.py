@@ -19,7 +19,7 @@ def change_status(text: str, learning_id: str, status: LearningStatus, note: str
         raise LearningNotFoundError(f"there is no learning {learning_id} in the file")
     lines = text.split("\n")
     if split_sides(text, lines).markers:
-        raise BackendError("git's conflict markers are in the file: resolve it, or grove maintain repair")
+        raise BackendError("git's conflict markers are in the file: grove maintain repair")
     value = status.value.capitalize() if entry.is_old else format_status(status, note)
     if entry.status_line is None:
         lines.insert(entry.first_line, _new_line(entry, lines[entry.first_line - 1], value))
