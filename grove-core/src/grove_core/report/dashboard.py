@@ -12,7 +12,7 @@ from rich.text import Text
 
 from grove_core.model.statistics import Insight, Statistics
 from grove_core.quotation import defuse, quote, shown_name
-from grove_core.report.sections import Item, Section, sections
+from grove_core.report.sections import Section, sections
 from grove_core.report.text import day_of, period_of
 
 _PIPED_WIDTH: Final = 80
@@ -73,16 +73,11 @@ def _parts(section: Section, *, is_terminal: bool) -> Iterator[RenderableType]:
         is_own = is_terminal or not one.learning_id
         lines = [one.text] if is_own else wrap(defuse(one.text), _PIPED_WIDTH - len("> "))
         yield from (Text(line if is_own else quote(line)) for line in lines)
-        yield Padding(_about(one), (0, 0, 0, 2), expand=False)
+        # Ids are never cut.
+        name = (f"{shown_name(one.learning_id)}  " if one.learning_id else "", "cyan")
+        yield Padding(Text.assemble(name, one.about), (0, 0, 0, 2), expand=False)
     if section.more:
         yield Text(section.more, style="dim")
-
-
-def _about(item: Item) -> Text:
-    # Ids are never cut.
-    return Text.assemble(
-        (shown_name(item.learning_id), "cyan"), "  " if item.learning_id else "", item.about
-    )
 
 
 def _table(section: Section) -> Table:

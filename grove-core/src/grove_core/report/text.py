@@ -10,8 +10,7 @@ from grove_core.model.statistics import CrossPollination, LogFault, Statistics
 from grove_core.quotation import shown_name
 from grove_core.text import clean_line, counted
 
-FEW: Final = 100
-"""Of fewer than these, a rate is shown with its interval."""
+_FEW: Final = 100
 WEEKS: Final = 12
 """How many weeks are drawn as a line of signs."""
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
@@ -23,22 +22,20 @@ _LONGEST_SUMMARY: Final = 500
 
 
 def percent(rate: float) -> str:
-    """Say a rate."""
-    return f"{_whole(rate)} %"
-
-
-def interval_of(low: float, high: float) -> str:
-    """Say an interval of rates."""
-    ends = dict.fromkeys((f"{low * 100:.0f}", f"{high * 100:.0f}"))
-    return f"{'–'.join(ends)} %"
+    """Say a rate in whole percents, keeping 0 and 100 for none and all."""
+    rounded = round(rate * 100)
+    if 0 < rate < 1:
+        rounded = min(max(rounded, 1), 99)
+    return f"{rounded} %"
 
 
 def rate_of(share: Share) -> str:
-    """Say the rate of a share, which is shown beside its count."""
+    """Say the rate of a share, which is shown beside its count; of few with its interval."""
     if share.rate is None or share.interval is None:
         return ""
-    rate = percent(share.rate)
-    return rate if share.total >= FEW else f"{rate} ({interval_of(*share.interval)})"
+    low, high = share.interval
+    interval = f" ({low * 100:.0f}–{high * 100:.0f} %)" if share.total < _FEW else ""
+    return f"{percent(share.rate)}{interval}"
 
 
 def share_of(share: Share, noun: str = "") -> str:
@@ -111,14 +108,6 @@ def fault_of(fault: LogFault) -> str:
     if fault.unknown:
         said.append(f"{counted(fault.unknown, 'event')} of a newer grove")
     return f"{clean_line(fault.path, _LONGEST_NAME)}: {', '.join(said)}"
-
-
-def _whole(rate: float) -> int:
-    """Round to whole percents, keeping 0 and 100 for none and all."""
-    rounded = round(rate * 100)
-    if rounded == 0 and rate > 0:
-        return 1
-    return 99 if rounded == 100 and rate < 1 else rounded  # noqa: PLR2004 - percents
 
 
 def spark_of_counts(counts: Sequence[int]) -> str:
