@@ -22,7 +22,9 @@ _SUSPICIOUS: Final = _HIDDEN | _SELECTORS
 
 def remove_invisible(text: str) -> str:
     r"""Remove control, bidirectional, zero-width and tag characters; line breaks become ``\n``."""
-    if _is_clean(text):
+    plain = text.replace("\n", "").replace("\t", "")
+    # Almost always there is nothing to remove, which is told without a loop in Python.
+    if plain.isprintable() and (plain.isascii() or _SUSPICIOUS.isdisjoint(plain)):
         return text
     unified = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
     unified = unified.replace("\u2029", "\n").replace("\x85", "\n")
@@ -34,12 +36,6 @@ def remove_invisible(text: str) -> str:
         elif _is_visible(character):
             kept.append(character)
     return "".join(kept)
-
-
-def _is_clean(text: str) -> bool:
-    """Tell without a loop in Python that there is nothing to remove, as almost always."""
-    plain = text.replace("\n", "").replace("\t", "")
-    return plain.isprintable() and (plain.isascii() or _SUSPICIOUS.isdisjoint(plain))
 
 
 def _may_follow(modifier: str, before: str) -> bool:
@@ -82,13 +78,9 @@ def shorten(text: str, limit: int) -> str:
 
 def clean_line(text: str, limit: int) -> str:
     """Make one visible line of limited length out of a text of any origin."""
-    folded = text if _is_plain_line(text) else one_line(remove_invisible(text))
+    is_plain = text.isascii() and text.isprintable() and "  " not in text and text.strip() == text
+    folded = text if is_plain else one_line(remove_invisible(text))
     return shorten(folded, limit)
-
-
-def _is_plain_line(text: str) -> bool:
-    """Tell at little cost that there is nothing to clean and nothing to fold."""
-    return text.isascii() and text.isprintable() and "  " not in text and text.strip() == text
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

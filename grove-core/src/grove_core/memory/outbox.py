@@ -37,6 +37,15 @@ class OutboxEntry(Value):
             return False
         return not (self.repository and Path(self.repository.partition(_INSIDE)[0]).is_dir())
 
+    def belongs_to(self, root: str) -> bool:
+        """Return whether a project delivers it."""
+        if self.root == root or self.learning.scope is Scope.PERSONAL:
+            return True
+        # While the other work tree is there, it delivers what it has left itself.
+        if not self.repository or Path(self.root).is_dir():
+            return False
+        return self.repository == _repository_of(root)
+
 
 class Outbox:
     """The learnings of all projects that wait: a file each, named by its id.
@@ -63,7 +72,7 @@ class Outbox:
     def entries(self, root: Path | None = None) -> Sequence[OutboxEntry]:
         """List what waits, for one project or for all; what cannot be read stays in its place."""
         found = [entry for path in self._paths() if (entry := _read(path))]
-        return found if root is None else [one for one in found if _belongs_to(one, str(root))]
+        return found if root is None else [one for one in found if one.belongs_to(str(root))]
 
     def unreadable(self) -> tuple[Path, ...]:
         """Name the entries that cannot be read, of all projects; people have to look at them."""
@@ -124,15 +133,6 @@ class WaitingLearnings:
     def write(self, learning: Learning) -> Receipt:
         """Refuse: learnings are queued and not written here."""
         raise UnsupportedError(f"{learning.id} cannot be written to the outbox")
-
-
-def _belongs_to(entry: OutboxEntry, root: str) -> bool:
-    if entry.root == root or entry.learning.scope is Scope.PERSONAL:
-        return True
-    # While the other work tree is there, it delivers what it has left itself.
-    if not entry.repository or Path(entry.root).is_dir():
-        return False
-    return entry.repository == _repository_of(root)
 
 
 def _repository_of(root: str) -> str:

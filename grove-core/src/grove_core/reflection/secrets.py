@@ -326,20 +326,16 @@ def _has_digit(value: str) -> bool:
 
 def _is_placeholder(value: str) -> bool:
     """Return whether a value stands for a secret and is none."""
-    if _has("placeholder", value) or _is_elided(value):
+    if _has("placeholder", value) or _has("example_word", value):
+        return True
+    # Its middle or an end is left out, or it happens to repeat itself.
+    left = _form("elided").split(value)
+    if len(left) > 1 and not (left[0] and left[-1] and _is("mixed", "".join(left))):
         return True
     words = _form("words").findall(value)
     if not words or not _SYMBOLS.isdisjoint(value):
         return False
     return all(word.lower() in _placeholder_words() for word in words)
-
-
-def _is_elided(value: str) -> bool:
-    """Tell a value with its middle or an end left out from one that happens to repeat itself."""
-    if _has("example_word", value):
-        return True
-    left = _form("elided").split(value)
-    return len(left) > 1 and not (left[0] and left[-1] and _is("mixed", "".join(left)))
 
 
 def _is_password(value: str) -> bool:

@@ -28,14 +28,12 @@ _OTHERS: Final = """{
 }
 """
 
+_ODD_VALUES: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner),
+)
+
 Payload = Mapping[str, Any]
-
-
-def _odd_values() -> st.SearchStrategy[Any]:
-    plain = st.none() | st.booleans() | st.integers() | st.text(max_size=20)
-    return st.recursive(
-        plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner)
-    )
 
 
 class HostRules:
@@ -132,7 +130,7 @@ class HostRules:
     def test_odd_payloads_hold_nobody_up(self, host: HostSpec) -> None:
         """Whatever a field holds, the call is read, ignored, or refused with ``CodecError``."""
         names = sorted({name for payload in self.payloads.values() for name in payload})
-        changes = st.dictionaries(st.sampled_from(names), _odd_values(), min_size=1, max_size=4)
+        changes = st.dictionaries(st.sampled_from(names), _ODD_VALUES, min_size=1, max_size=4)
 
         @settings(max_examples=100, deadline=None)
         @given(st.sampled_from(list(self.payloads.items())), changes)
