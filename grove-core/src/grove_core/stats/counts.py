@@ -240,12 +240,6 @@ def _count(
     """Count everything."""
     ask = connection.execute
     counters = Counter(dict(ask("SELECT name, sum(number) FROM counter GROUP BY name")))
-    shown, used, dismissed, corrected, useful, useless, hits, characters = map(
-        int, ask(_TOTALS).fetchone()
-    )
-    usage = UsageStats(
-        shown, used, dismissed, corrected, useful, useless, Share(hits, shown), characters
-    )
     overshown = ask(_OVERSHOWN, TRIGGERS["over_surfaced"].limits).fetchall()
     stale = _going_stale(connection, now, rule, personal_rule)
     last_month = {"today": _day_of(now), "days": TREND_DAYS}
@@ -258,7 +252,7 @@ def _count(
         top=tuple(map(_fared, ask(_TOP))),
         overshown=tuple(map(_fared, overshown[:_MOST_OVERSHOWN])),
         overshown_count=len(overshown),
-        usage=usage,
+        usage=_usage(connection),
         categories=_groups(connection, "category", now),
         scopes=_groups(connection, "scope", now),
         weeks=_weeks(connection, now),
@@ -295,6 +289,12 @@ def _count(
         going_stale_count=len(stale),
         log=_log(connection, counters["events"]),
     )
+
+
+def _usage(connection: sqlite3.Connection) -> UsageStats:
+    *totals, hits, characters = map(int, connection.execute(_TOTALS).fetchone())
+    numbers = dict(zip(UsageStats._fields, totals, strict=False))
+    return UsageStats(**numbers, hits=Share(hits, totals[0]), characters=characters)
 
 
 def _skips(connection: sqlite3.Connection, counters: Mapping[str, int]) -> SkipStats:
