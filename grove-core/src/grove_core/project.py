@@ -240,14 +240,13 @@ class Project:
         """Where memory backends are to work; each has settings of its own besides."""
         from grove_core.plugins.descriptors import BackendContext
 
-        asks = any(one.value.trust is not None for one in self.plugins.memory_backends())
         return BackendContext(
             root=self.root,
             home=self.paths.home,
             environment=self.environment,
             layout=self.layout,
             in_hook=self.deadline is not None,
-            trusted=self.trusted if asks else frozenset(),
+            trusted=self.trusted,
         )
 
     @cached_property

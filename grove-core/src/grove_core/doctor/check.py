@@ -52,6 +52,11 @@ class Examination:
         return [one for one in found if one and one.project_root == str(self.project.root)]
 
     @cached_property
+    def context(self) -> HostContext:
+        """The project, as a client's adapter sees it."""
+        return context_of(self.project, find_program() or "")
+
+    @cached_property
     def hosts(self) -> "Sequence[HostExamination]":
         """The clients that are told to run grove here, or did; the usual one where there is none.
 
@@ -84,11 +89,6 @@ class HostExamination:
     def init(self) -> str:
         """How grove's hooks are added to its settings."""
         return f"grove init --hooks {self.argument}".strip()
-
-    @cached_property
-    def context(self) -> HostContext:
-        """The project, as the client's adapter sees it."""
-        return context_of(self._project, find_program() or "")
 
     @cached_property
     def registrations(self) -> Sequence[Registration]:

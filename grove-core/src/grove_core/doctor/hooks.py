@@ -6,6 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from attrs import evolve
+
 from grove_core.clock import format_instant
 from grove_core.doctor.check import Examination, HostExamination
 from grove_core.doctor.program import is_other, why_not_startable
@@ -88,13 +90,8 @@ def registered_twice(examination: Examination) -> Iterator[CheckResult]:
 def settings(examination: Examination) -> Iterator[CheckResult]:
     """Ask each client's adapter what else keeps its hooks from running."""
     for host in examination.hosts:
-        for one in host.spec.check(host.context) if host.spec.check else ():
-            yield CheckResult(
-                name=host.named(one.name or "client's settings"),
-                status=one.status,
-                detail=one.detail,
-                fix=one.fix,
-            )
+        for one in host.spec.check(examination.context) if host.spec.check else ():
+            yield evolve(one, name=host.named(one.name or "client's settings"))
 
 
 def abilities(examination: Examination) -> Iterator[CheckResult]:

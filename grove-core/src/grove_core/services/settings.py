@@ -26,7 +26,6 @@ from grove_core.config.schema import (
     unknown_key,
 )
 from grove_core.errors import ConfigError
-from grove_core.install.plan import FileChange
 from grove_core.plugins.discovery import BACKEND_GROUP, GENERAL_GROUP, TICKET_GROUP
 from grove_core.project import Project
 from grove_core.services.packages import install_command_named
@@ -235,5 +234,7 @@ def write_setting(
     if after == before or (before is None and value is None):
         return False
     if not dry_run:
+        from grove_core.install.plan import FileChange  # most who come here write nothing
+
         FileChange(path=path, before=before, after=after).make(root)
     return True
