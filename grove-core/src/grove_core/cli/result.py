@@ -46,7 +46,8 @@ def print_result(result: Result, *, as_json: bool, quiet: bool) -> None:
         with printed or nullcontext():
             for line in result.lines if sys.stdout.isatty() else result.texts:
                 console.print(Text.assemble(*(line if isinstance(line, list) else [line])))
-            result.human(console)
+            if result.human is not None:
+                result.human(console)
         if printed is not None:
             _show(printed.get(), console)
     sys.stdout.flush()

@@ -23,8 +23,6 @@ _LONGEST: Final = 300
 _GONE: Final = "gone"
 _HEAD: Final = ("place", "score", "relevance", "recency", "usage", "id", "reason")
 
-Answer = tuple[Entry | None, Sequence[Explanation]]
-
 
 @click.command("why")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
@@ -41,19 +39,27 @@ def command(project: Project, *, ids: tuple[str, ...], session_id: str | None) -
     last = retrievals[-1] if retrievals and not ids else None
     considered = {one.id for each in retrievals for one in each.candidates}
     considered |= {one.learning_id for one in session.injected}
-    answers: dict[str, Answer] = {}
+    answers: list[dict[str, Any]] = []
     unknown: list[str] = []
+    lines: list[Line] = []
     for one in dict.fromkeys(ids):
         entry = project.finder.get(one)
         if entry is None and one not in considered:
             unknown.append(one)
-        else:
-            answers[one] = entry, explain(session, retrievals, one, entry)
+            continue
+        explanations = explain(session, retrievals, one, entry)
+        lines += [*([""] if lines else []), *_lines_of(one, entry, explanations)]
+        answers.append(
+            {
+                "id": one,
+                "summary": entry and entry.summary,
+                "status": entry.status if entry else _GONE,
+                "shown": any(each.shown for each in explanations),
+                "retrievals": explanations,
+            }
+        )
     named = ", ".join(unknown)
     complaint = f"no learning has the id {named}; `grove list --all` lists all ids"
-    lines: list[Line] = []
-    for learning_id, (entry, explanations) in answers.items():
-        lines += [*([""] if lines else []), *_lines_of(learning_id, entry, explanations)]
     if not ids:
         nothing = [f"Nothing was considered in session {session.id} yet."]
         lines += _retrieval_lines(last) if last else nothing
@@ -61,33 +67,17 @@ def command(project: Project, *, ids: tuple[str, ...], session_id: str | None) -
         document={
             "session_id": session.id,
             "retrieval": last,
-            "learnings": [_document(one, *answer) for one, answer in answers.items()],
+            "learnings": answers,
             "unknown": unknown,
             **({"error": complaint} if unknown else {}),
         },
         lines=lines,
         ids=[one.id for one in last.candidates]
         if last
-        else [one for one, (_, found) in answers.items() if _was_shown(found)],
+        else [one["id"] for one in answers if one["shown"]],
         exit_code=1 if unknown else 0,
         warnings=[complaint] if unknown else [],
     )
-
-
-def _was_shown(explanations: Sequence[Explanation]) -> bool:
-    return any(one.shown for one in explanations)
-
-
-def _document(
-    learning_id: str, entry: Entry | None, explanations: Sequence[Explanation]
-) -> dict[str, Any]:
-    return {
-        "id": learning_id,
-        "summary": entry and entry.summary,
-        "status": entry.status if entry else _GONE,
-        "shown": _was_shown(explanations),
-        "retrievals": explanations,
-    }
 
 
 def _lines_of(

@@ -80,6 +80,7 @@ def log_retrieval(
 ) -> None:
     """Log what was considered; whatever goes wrong, what is shown is shown."""
     finder = project.finder
+    milliseconds = 1000 * (time.thread_time() - project.work_started)
     missing = [one.what for one in project.problems]
     retrieval = Retrieval(
         at=format_instant(project.now),
@@ -90,7 +91,7 @@ def log_retrieval(
         candidates=candidates_of(choice, shown.shown),
         characters=len(shown.text),
         # Of two sets of hooks that find nothing, the lines stay the same.
-        milliseconds=_milliseconds(project) if shown.shown else 0.0,
+        milliseconds=round(milliseconds, 1) if shown.shown else 0.0,
     )
     try:
         path = retrieval_log(project.paths.cache, session_id)
@@ -98,10 +99,6 @@ def log_retrieval(
         _append(path, to_line(retrieval))
     except Exception as error:  # noqa: BLE001 - whatever it is, work goes on
         project.diagnostics.crash(error, session_id, "logging a retrieval")
-
-
-def _milliseconds(project: "Project") -> float:
-    return round(1000 * (time.thread_time() - project.work_started), 1)
 
 
 def candidates_of(choice: Choice, shown: Collection[str]) -> list[LoggedCandidate]:

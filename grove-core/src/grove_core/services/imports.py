@@ -194,7 +194,6 @@ class _Importer:
 
     def __init__(self, project: Project, entries: Sequence[Entry]) -> None:
         self._project = project
-        self._allowed = project.config.secrets.allow
         # Those of one source that have an id were compared with each other when they were written,
         # and what an interrupted import has stored already must not refuse the rest of it.
         self._own = {one.learning_id for one in entries}
@@ -217,7 +216,14 @@ class _Importer:
     def evaluate(self, path: str, entry: Entry, scope: Scope) -> Outcome:
         """Return what is to become of an entry; a scope is for one that names none."""
         outcome = Outcome(path=path, line=entry.line, summary=WITHHELD)
-        leak = self._leak(entry)
+        beside = {
+            "id": entry.learning_id,
+            "ticket_id": entry.ticket_id,
+            "session_id": entry.session_id,
+            # A note may quote what the source has besides.
+            "notes": list(entry.notes),
+        }
+        leak = find_leak({**entry.fields, **beside}, self._project.config.secrets.allow)
         if entry.reason:
             said = WITHHELD if leak else shorten(entry.fields["summary"], _SHOWN)
             state = _REFUSED if entry.is_fault else _LEFT_OUT
@@ -264,16 +270,6 @@ class _Importer:
         is_judged = entry.learning_id is None and entry.session_id != _BY_HAND
         if is_judged and project.config.gate.write_gate.mode is not WriteGateMode.OFF:
             yield Stage.WRITE_GATE, check_by_write_gate(project, candidate, refusals_max=0)
-
-    def _leak(self, entry: Entry) -> Rejection | None:
-        beside = {
-            "id": entry.learning_id,
-            "ticket_id": entry.ticket_id,
-            "session_id": entry.session_id,
-            # A note may quote what the source has besides.
-            "notes": list(entry.notes),
-        }
-        return find_leak({**entry.fields, **beside}, self._allowed)
 
     def _known(
         self, entry: Entry, candidate: Candidate, suffix: str, outcome: Outcome
@@ -373,6 +369,11 @@ def _result(
 ) -> Result:
     counts = {state: sum(one.state == state for one in outcomes) for state in _STATES}
     refused = [one for one in outcomes if one.state == _REFUSED]
+    reasons = [
+        f"{one.place}: refused{f' ({one.stage.value})' if one.stage else ''} {one.summary!r}:"
+        f" {one.reason}"
+        for one in refused
+    ]
     failed = {"error": f"{counted(len(refused), 'piece')} refused; each says why"}
     entries: list[dict[str, Any]] = []
     lines: list[Line] = []
@@ -400,13 +401,8 @@ def _result(
         lines=[*lines, f"{dry}{numbers or 'nothing to import'}."],
         ids=[one.learning.id for one in outcomes if one.learning],
         exit_code=1 if refused else 0,
-        warnings=[*map(_refusal, refused), *warnings],
+        warnings=[*reasons, *warnings],
     )
-
-
-def _refusal(one: Outcome) -> str:
-    stage = "" if one.stage is None else f" ({one.stage.value})"
-    return f"{one.place}: refused{stage} {one.summary!r}: {one.reason}"
 
 
 def add_learning(project: Project, fields: Mapping[str, Any], *, dry_run: bool) -> Result:

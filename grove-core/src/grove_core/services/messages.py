@@ -36,10 +36,13 @@ def block_reason(session: Session, most_blocks: int, tools: str = "") -> str:
     block = session.gate.breaker.block_count
     head = f"grove: {closed_work(session.gate)} – one step left before you finish."
     skip = f'{tools}skip with {{"reason": "…"}}' if tools else skip_command(session.id)
+    next_stop = f"Until then each stop is held (this is {block} of {most_blocks})."
+    if block >= most_blocks:
+        next_stop = "At the next stop grove lets you go; the pending reflection stays on record."
     answers = [
         _way_to_reflect(session.id, tools),
         f"Nothing worth keeping? {skip}",
-        _what_comes_next(block, most_blocks),
+        next_stop,
     ]
     if block <= 1:
         return _filled([head, _INVITATION, *answers], _material(session), [], LONGEST_REASON)
@@ -120,12 +123,6 @@ def _way_to_reflect(session_id: str, tools: str) -> str:
 def skip_command(session_id: str) -> str:
     """Write the command that skips."""
     return f'grove skip "the reason" --session-id {session_id}'
-
-
-def _what_comes_next(block: int, most_blocks: int) -> str:
-    if block >= most_blocks:
-        return "At the next stop grove lets you go; the pending reflection stays on record."
-    return f"Until then each stop is held (this is {block} of {most_blocks})."
 
 
 def _refusals(rejections: Sequence[RejectedCandidate]) -> list[str]:

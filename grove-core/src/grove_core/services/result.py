@@ -21,17 +21,13 @@ def line(*parts: Part) -> list[Part]:
     return [*parts]
 
 
-def _print_nothing(console: object) -> None:
-    del console
-
-
 @frozen(kw_only=True)
 class Result:
     """A JSON document, lines or a picture of it for people, and the ids that ``--quiet`` prints."""
 
     document: Mapping[str, Any] | None
     lines: Sequence[Line] = ()
-    human: Callable[[Any], None] = _print_nothing
+    human: Callable[[Any], None] | None = None
     ids: Sequence[str] = ()
     exit_code: int = 0
     warnings: Sequence[str] = ()
