@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from core_worlds import write_program
 from session_server import Lines, said
 from session_server import answers as answers_of_server
 
@@ -121,13 +122,6 @@ def test_a_project_with_a_server_of_its_own_has_the_same_hooks():
         hook_groups_with_server("/opt/grove") | {"SubagentStop": expected["SubagentStop"]}
         == expected
     )
-
-
-def write_program(program, text):
-    program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text(text)
-    program.chmod(0o755)
-    return program
 
 
 def fake_grove(folder, name="grove", head="#!/bin/sh"):
@@ -263,7 +257,7 @@ def test_installer_says_and_runs_the_first_installer_there_is(tmp_path, call):
     words = [*call.split(), "grove-core[markdown,tickets,hosts]"]
     order = ["uv", "pipx", "python3"]
     for name in order[order.index(words[0]) :]:
-        write_program(tmp_path / name, f"#!/bin/sh\nprintf '<%s>' {name} \"$@\"\n")
+        write_program(tmp_path / name, f"printf '<%s>' {name} \"$@\"")
     done = subprocess.run(
         [shutil.which("sh"), INSTALLER],
         env={"PATH": str(tmp_path), "HOME": str(tmp_path)},

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from core_worlds import write_program
 from machine import Machine
 
 from grove_backend_mcp.discovery.choose import choose, discovered, trust_requests
@@ -164,9 +165,7 @@ def test_what_a_probe_may_start(machine):
 
 @pytest.mark.parametrize("server", ["", *CLONED])
 def test_a_cloned_project_has_nothing_started_or_reached(machine, server):
-    tool = machine.root / "tool"
-    tool.write_text("#!/bin/sh\nexit 0\n")
-    tool.chmod(0o755)
+    write_program(machine.root / "tool")
     machine.project(**CLONED)
     for definition in CLONED.values():  # even where the same was asked elsewhere
         machine.registry(user={"x": definition})

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from core_worlds import write_program
 
 from grove_backend_mcp.discovery.references import expand, resolve
 from grove_backend_mcp.servers import FaultKind, Origin, ServerEntry, ServerFaultError
@@ -40,14 +41,8 @@ def place(tmp_path):
     for name in ("project", "home", "bin"):
         (tmp_path / name).mkdir()
     for name in ("mem-server", "npx", "uvx", "node", "python3"):
-        make_program(tmp_path / "bin" / name)
+        write_program(tmp_path / "bin" / name)
     return tmp_path
-
-
-def make_program(path):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("#!/bin/sh\nexit 0\n")
-    path.chmod(0o755)
 
 
 def environment_of(place, **more):
@@ -128,7 +123,7 @@ def test_secrets_are_known_wherever_they_stand(place, fields, variables, secrets
 )
 def test_a_program_that_cannot_be_started(place, fields, words):
     for name in ("tool", "tools/tool", "node_modules/.bin/project-tool", "linked"):
-        make_program(place / "project" / name)
+        write_program(place / "project" / name)
     (place / "bin" / "linked-tool").symlink_to(place / "project" / "linked")
     path = f".:node_modules/.bin:{place}/project/node_modules/.bin:{place}/bin"
     with pytest.raises(ServerFaultError, match=re.escape(words)) as caught:
@@ -138,7 +133,7 @@ def test_a_program_that_cannot_be_started(place, fields, words):
 
 
 def test_programs_of_the_project_do_not_stand_in_for_the_users(place):
-    make_program(place / "project/bin/mem-server")
+    write_program(place / "project/bin/mem-server")
     path = f"{place}/project/bin:.:{place}/bin"
     found = reach(place, entry_of(command="mem-server"), PATH=path)
     assert found.words == (f"{place}/bin/mem-server",)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from attrs import define
+from core_worlds import write_program
 
 from grove_backend_totalrecall.command import log_by_claude
 
@@ -56,10 +57,7 @@ class Project:
     def install(self, behaviour, name="claude"):
         script = self.programs / f"{name}.py"
         script.write_text(PRELUDE + behaviour)
-        program = self.programs / name
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n')
-        program.chmod(0o755)
-        return program
+        return write_program(self.programs / name, f'exec "{sys.executable}" "{script}" "$@"')
 
     def call(self):
         """How the client was called; `None` if it was not."""

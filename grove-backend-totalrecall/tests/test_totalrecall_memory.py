@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from attrs import define, evolve
+from core_worlds import write_program
 
 from grove_backend_totalrecall.backend import TotalRecallBackend
 from grove_backend_totalrecall.plugin import TotalRecallSettings, Via
@@ -362,10 +363,8 @@ def by_client(empty, tmp_path):
     """A memory that is written to by a client, which is a script."""
 
     def install(script, **fields):
-        program = tmp_path / "programs" / "claude"
-        program.parent.mkdir()
-        program.write_text(f"#!/bin/sh\necho run >>{tmp_path}/runs\n{script}\n")
-        program.chmod(0o755)
+        script = f"echo run >>{tmp_path}/runs\n{script}"
+        program = write_program(tmp_path / "programs" / "claude", script)
         environment = {**empty.context.environment, "PATH": f"{program.parent}:/usr/bin:/bin"}
         settings = TotalRecallSettings(via=Via.CLAUDE)
         empty.context = evolve(empty.context, environment=environment, settings=settings, **fields)

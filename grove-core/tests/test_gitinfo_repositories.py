@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from core_worlds import own_git_only
+from core_worlds import own_git_only, write_program
 
 from grove_core import git
 from grove_core.git import BranchHistory, WorkTree
@@ -142,10 +142,7 @@ def test_every_kind_of_change(repository):
 def test_nothing_of_the_repository_runs(repository, tmp_path, monkeypatch):
     ran = tmp_path / "ran"
     for name in ("evil", "git"):
-        program = repository.top / "bin" / name
-        program.parent.mkdir(exist_ok=True)
-        program.write_text(f"#!/bin/sh\necho $0 >> {ran}\ncat\n")
-        program.chmod(0o755)
+        write_program(repository.top / "bin" / name, f"echo $0 >> {ran}\ncat")
     repository.write("a")
     head = repository.commit()
     monkeypatch.setenv("PATH", f"{repository.top / 'bin'}:bin:.:{os.environ['PATH']}")

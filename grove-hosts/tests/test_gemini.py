@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from core_worlds import write_program
 
 from grove_core import HookEvent, StartSource, Status
 from grove_hosts.gemini import grove_hosts
@@ -126,9 +127,7 @@ def test_a_program_that_is_gone_or_complains_denies_nothing(context, install, tm
     command = json.loads(file.read_text())["hooks"]["AfterAgent"][0]["hooks"][0]["command"]
     (tmp_path / "bin").mkdir()
     if program:
-        file = tmp_path / "bin" / program
-        file.write_text("#!/bin/sh\necho complaint >&2\necho '{}'\n")
-        file.chmod(0o755)
+        write_program(tmp_path / "bin" / program, "echo complaint >&2\necho '{}'")
     run = subprocess.run(
         [shutil.which("bash"), "-c", command],
         env={"PATH": str(tmp_path / "bin")},

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from core_worlds import write_program
 
 from grove_core import CodecError, HookEvent
 from grove_hosts.opencode import grove_hosts
@@ -39,8 +40,7 @@ class Client:
         if shutil.which("node") is None:
             pytest.skip("no node to run the plugin with")
         self.folder, self.plugin = folder, folder / "plugin.mjs"
-        (folder / "grove").write_text(program.format(folder=folder))
-        (folder / "grove").chmod(0o755)
+        write_program(folder / "grove", program.format(folder=folder))
         (file,) = HOST.setup(given).files
         self.plugin.write_text(file.put("").replace("cwd: call.cwd", 'cwd: "/"'))
 

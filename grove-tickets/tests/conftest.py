@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from core_worlds import write_program
 
 from grove_core import ProjectContext
 
@@ -55,11 +56,8 @@ def install(tmp_path):
     """Put a shell script in place of a program and give a PATH on which it comes first."""
 
     def install(name, script):
-        directory = tmp_path / "bin"
-        directory.mkdir(exist_ok=True)
-        (directory / name).write_text(f"#!/bin/sh\n{script}\n")
-        (directory / name).chmod(0o755)
-        return os.pathsep.join([str(directory), "/usr/bin", "/bin"])
+        program = write_program(tmp_path / "bin" / name, script)
+        return os.pathsep.join([str(program.parent), "/usr/bin", "/bin"])
 
     return install
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from core_worlds import write_program
 
 from grove_tickets import backlog, beads, br, gitbug, linear, taskmaster, tissue, tk
 from grove_tickets.asking import ask
@@ -175,11 +176,8 @@ if way == "at once":
 """
 
 
-def install(directory: Path, script: str, name: str = "asked") -> Path:
-    program = directory / name
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
-    return program
+def install(directory: Path, script: str) -> Path:
+    return write_program(directory / "asked", script)
 
 
 def read_ready(descriptor: int) -> bytes:

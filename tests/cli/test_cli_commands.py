@@ -6,6 +6,7 @@ import shlex
 import subprocess
 
 import pytest
+from core_worlds import write_program
 from pages import ROOT
 from terminal import on_terminal
 from world import GROVE
@@ -193,9 +194,7 @@ def test_no_color_is_heeded_on_a_terminal(project):
 
 
 def test_what_is_longer_than_the_terminal_goes_through_the_pager(project, tmp_path):
-    pager = tmp_path / "pager"
-    pager.write_text(f"#!/bin/sh\ncat > {tmp_path}/read\n")
-    pager.chmod(0o755)
+    pager = write_program(tmp_path / "pager", f"cat > {tmp_path}/read")
     assert ONE in on_terminal(project, "list", PAGER=pager)[1]
     for number in range(12):
         project.learning(f"cl_20300103_{number:06}", f"Number {number} of many learnings to list")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from core_worlds import write_program
 from world import signatures
 
 PROGRAM = Path(sys.executable).with_name("grove")
@@ -62,13 +63,9 @@ def edit(path, change):
     path.write_text(json.dumps(content))
 
 
-def script(world, text, name="grove"):
+def script(world, text):
     """A program outside of what grove may write to."""
-    path = world.others / "programs" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{text}")
-    path.chmod(0o755)
-    return path
+    return write_program(world.others / "programs" / "grove", text)
 
 
 def record(world, program):

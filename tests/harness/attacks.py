@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import frozen
+from core_worlds import write_program
 from giants import giants
 from git_histories import History
 from host_world import WORDS, HostWorld
@@ -476,10 +477,7 @@ def _touch(path):
 
 def _with_programs(project):
     for name in ("git", "bd", "timeout"):
-        program = project / "bin" / name
-        program.parent.mkdir(exist_ok=True)
-        program.write_text(f"#!/bin/sh\necho $0 >> {project}/RAN\n")
-        program.chmod(0o755)
+        write_program(project / "bin" / name, f"echo $0 >> {project}/RAN")
 
 
 def _with_filters(project):

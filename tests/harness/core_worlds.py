@@ -105,6 +105,14 @@ def git(*words, cwd):
     subprocess.run(["git", *words], cwd=cwd, check=True, capture_output=True)
 
 
+def write_program(path, script="exit 0"):
+    """A shell script that can be run, unless its first line names another program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(script if script.startswith("#!") else f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
 def install(site, name, entry_points, *, version="1.0", requires=(), suffix=".dist-info"):
     """Put a distribution into a folder, as an installer does; give the folder of its metadata."""
     folder = site / f"{name.replace('-', '_')}-{version}{suffix}"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import in_process
 from attrs import define, field, frozen
-from core_worlds import install
+from core_worlds import install, write_program
 from documented import undocumented
 
 from grove_core.storage.paths import ProjectPaths
@@ -227,14 +227,11 @@ class World:
 
     def install_bd(self, status):
         """A `bd` on PATH that says of every issue that it has this status."""
-        bd = self.others / "bin" / "bd"
-        bd.parent.mkdir(parents=True, exist_ok=True)
         # It is asked with `--id=ID` last.
         answer = f'[{{\\"id\\": \\"${{id#--id=}}\\", \\"status\\": \\"{status}\\"}}]'
-        bd.write_text(f'#!/bin/sh\nfor id; do :; done\necho "{answer}"\n')
-        bd.chmod(0o755)
-        path = f"{bd.parent}{os.pathsep}{self.environment['PATH']}"
-        self.environment["PATH"] = path
+        script = f'for id; do :; done\necho "{answer}"'
+        bd = write_program(self.others / "bin" / "bd", script)
+        self.environment["PATH"] = f"{bd.parent}{os.pathsep}{self.environment['PATH']}"
 
     def install_plugin(self, name, source, group="grove.plugins"):
         """A third party's plugin: a module, and the folder that an installer leaves beside it."""

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from core_worlds import write_program
 
 from grove_core.services import session_mode
 
@@ -126,10 +127,8 @@ def test_without_git_the_transcript_tells_and_the_log_says_why(repository):
 
 def install_git(world, body):
     """A `git` on PATH before the real one."""
-    program = world.others / "bin" / "git"
-    program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\n{body}\nexec {shutil.which("git")} "$@"\n')
-    program.chmod(0o755)
+    script = f'{body}\nexec {shutil.which("git")} "$@"'
+    program = write_program(world.others / "bin" / "git", script)
     world.environment["PATH"] = f"{program.parent}:{world.environment['PATH']}"
 
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from core_worlds import write_program
 
 SECRET = "hunter2-Tr0ub4dor-correct-horse"
 FAKE = Path(__file__).parents[2] / "grove-backend-mcp" / "tests" / "servers" / "fake_memory.py"
@@ -16,9 +17,7 @@ def program(memory, name, text):
     written = path.with_suffix(".py")
     written.write_text(text)
     # The first line of a program cannot name one in a folder with a blank.
-    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "{written}" "$@"\n')
-    path.chmod(0o755)
-    return str(path)
+    return str(write_program(path, f'exec {shlex.quote(sys.executable)} "{written}" "$@"'))
 
 
 BROKEN = "from nowhere_at_all import FastMCP\n"

@@ -2,6 +2,8 @@
 
 import json
 
+from core_worlds import write_program
+
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext
 
@@ -17,9 +19,7 @@ class Machine:
         for folder in (self.home, self.root, base / "bin"):
             folder.mkdir(parents=True)
         for name in PROGRAMS:
-            program = base / "bin" / name
-            program.write_text(f"#!/bin/sh\ntouch {base}/started\n")
-            program.chmod(0o755)
+            write_program(base / "bin" / name, f"touch {base}/started")
         self.environment = {"HOME": str(self.home), "PATH": str(base / "bin")}
 
     @property

@@ -15,6 +15,7 @@ from contextlib import suppress
 from uuid import uuid4
 
 from attrs import frozen
+from core_worlds import write_program
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
@@ -191,8 +192,7 @@ class Maker:
 
 def make_programs(directory):
     for name, text in PROGRAMS.items():
-        (directory / name).write_text("#!/bin/sh\n" + text)
-        (directory / name).chmod(0o755)
+        write_program(directory / name, text)
     return directory
 
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from attrs import frozen
+from core_worlds import write_program
 
 from hosts.api import Shell
 
@@ -54,9 +55,7 @@ class Shop:
 
     @classmethod
     def of(cls, stage, programs, *options):
-        programs.mkdir()
-        (programs / "tk").write_text(TK)
-        (programs / "tk").chmod(0o755)
+        write_program(programs / "tk", TK)
         (programs / "grove").symlink_to(Path(sys.executable).parent / "grove")
         shop = cls(stage, programs)
         shop.ticket.parent.mkdir()
@@ -93,8 +92,7 @@ class Shop:
         program, calls = self.programs / "grove", self.programs / "calls"
         real = program.readlink()
         program.unlink()
-        program.write_text(f'#!/bin/sh\n# grove_core\necho "$@" >> {calls}\nexec {real} "$@"\n')
-        program.chmod(0o755)
+        write_program(program, f'# grove_core\necho "$@" >> {calls}\nexec {real} "$@"')
         for file in files:
             file.write_text(file.read_text().replace(str(real), str(program)))
         return calls

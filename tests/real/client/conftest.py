@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from core_worlds import write_program
 
 from grove_core.storage.paths import ProjectPaths
 from grove_hosts.claude_code.hooks import hook_groups
@@ -40,14 +41,6 @@ ISSUES = [
         "labels": ["orders", "performance"],
     },
 ]
-
-
-def write_program(path, *words):
-    """An executable that runs these words with its own arguments behind them."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n')
-    path.chmod(0o755)
-    return path
 
 
 @dataclass
@@ -156,7 +149,8 @@ def bare_project(claude, tmp_path):
     (root / ".beads" / "metadata.json").write_text(json.dumps(metadata))
     (root / "reports").mkdir()
     (root / "reports" / "orders.py").write_text("class OrderReport:\n    pass\n")
-    bd = write_program(tmp_path / "programs" / "bd", sys.executable, HERE / "fake_bd.py")
+    words = shlex.join([sys.executable, str(HERE / "fake_bd.py")])
+    bd = write_program(tmp_path / "programs" / "bd", f'exec {words} "$@"')
     path = os.pathsep.join([str(bd.parent), os.environ["PATH"]])
     project = Project(root, tmp_path / "home", path, tmp_path / "runs")
     project.home.mkdir()

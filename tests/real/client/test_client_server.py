@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from core_worlds import write_program
 from hosts import Call
 from scenario import (
     CANDIDATE,
@@ -71,13 +72,8 @@ def with_server(shop, text, tmp_path):
     script = tmp_path / "serve.py"
     script.write_text(text)
     python, real = map(shlex.quote, (sys.executable, str(Path(sys.executable).parent / "grove")))
-    program = tmp_path / "own" / "grove"
-    program.parent.mkdir()
-    program.write_text(
-        "#!/bin/sh\n# grove_core\n"
-        f'if [ "$1" = serve ]; then exec {python} {shlex.quote(str(script))}; fi\nexec {real} "$@"\n'
-    )
-    program.chmod(0o755)
+    own = f'if [ "$1" = serve ]; then exec {python} {shlex.quote(str(script))}; fi'
+    program = write_program(tmp_path / "own/grove", f'# grove_core\n{own}\nexec {real} "$@"')
     return {"GROVE_PROGRAM": str(program)}
 
 

@@ -1,9 +1,11 @@
 """Hooks of the settings, beside the plugin's and beside results of tools, in the real client."""
 
 import json
+import shlex
 import sys
 
 import pytest
+import recorder
 from hosts import Call
 from scenario import (
     CLOSE,
@@ -20,15 +22,6 @@ from scenario import (
 
 from grove_hosts.claude_code.hooks import hook_groups
 
-RECORDER = """\
-#!/bin/sh
-exec "{python}" -c '
-import json, os, sys
-payload = json.load(sys.stdin)
-with open(os.path.join(os.environ["HOME"], "calls.jsonl"), "a") as file:
-    file.write(json.dumps([payload["hook_event_name"], payload.get("tool_input", {{}})]) + "\\n")
-' "$@"
-"""
 # Every way to close that grove recognises must start the hook.
 CLOSING = [
     "bd close bd-1",
@@ -96,15 +89,13 @@ def test_the_gate_holds_by_the_settings_alone(connected):
 
 
 def test_no_close_is_hidden_and_an_unrelated_call_starts_nothing(connected):
-    program = connected.home / "recorder"
-    program.write_text(RECORDER.format(python=sys.executable))
-    program.chmod(0o755)
     settings = connected.root / ".claude" / "settings.local.json"
     document = json.loads(settings.read_text())
-    for groups in document["hooks"].values():
+    for event, groups in document["hooks"].items():
+        words = [sys.executable, recorder.__file__, connected.out / "run-1" / "recorded", event]
         for group in groups:
             for hook in group["hooks"]:
-                hook["command"] = str(program)
+                hook["command"] = shlex.join(map(str, words))
     settings.write_text(json.dumps(document))
     (connected.root / "ids").write_text("bd-1\n")
 
@@ -112,11 +103,10 @@ def test_no_close_is_hidden_and_an_unrelated_call_starts_nothing(connected):
     turns = [*(bash(command) for command in commands), FINISHED]
     transcript = connected.play(turns, plugin_dir=None, timeout=300)
     assert transcript["exit_code"] == 0
-    lines = (connected.home / "calls.jsonl").read_text().splitlines()
     seen = {}
-    for event, tool_input in map(json.loads, lines):
-        if "command" in tool_input:
-            seen.setdefault(tool_input["command"], set()).add(event)
+    for each in transcript["recorded"]:
+        command = each["stdin"].get("tool_input", {}).get("command")
+        seen.setdefault(command, set()).add(each["event"])
     for command in CLOSING:
         assert "PreToolUse" in seen.get(command, ()), command
         assert {"PostToolUse", "PostToolUseFailure"} & seen[command], command

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from core_worlds import write_program
 from hosts import Call
 from scenario import FINISHED, bash
 
@@ -51,10 +52,8 @@ def recording(bare_project):
     script = bare_project.home / "programs of mine" / "grove.py"
     script.parent.mkdir()
     script.write_text(RECORDING_GROVE)
-    program = script.with_name("grove")
-    words = f'exec "{sys.executable}" "{script}" "$@"'
-    program.write_text(f"#!/bin/sh\n# in place of grove_core\n{words}\n")
-    program.chmod(0o755)
+    words = f'# in place of grove_core\nexec "{sys.executable}" "{script}" "$@"'
+    program = write_program(script.with_name("grove"), words)
     home = bare_project.home / ".grove"
     home.mkdir()
     (home / "program").write_text(f"{program}\n")

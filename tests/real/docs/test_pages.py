@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from core_worlds import write_program
 from pages import DOCS, ROOT, TEXTS, blocks_of, name_of
 
 from grove_core.quotation import NOTE
@@ -66,8 +67,7 @@ def install_stand_ins(folder, programs):
     folder.mkdir()
     for name, (kind, store) in programs.items():
         words = shlex.join([sys.executable, str(MEMORY_SERVER), kind])
-        (folder / name).write_text(f'#!/bin/sh\nexec {words} "{store}"\n')
-        (folder / name).chmod(0o755)
+        write_program(folder / name, f'exec {words} "{store}"')
     return folder
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import hosts
 import pytest
 from attrs import frozen
+from core_worlds import write_program
 from hosts.hook import spec_of
 
 from grove_core import HostContext
@@ -53,10 +54,8 @@ class Stage:
         """Have the client run the adapter, which replies to some calls of hooks."""
         self.calls.mkdir()
         (self.calls / "replies.json").write_text(json.dumps(replies))
-        program = Path(self.context.program)
-        program.parent.mkdir()
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} {hosts.__path__[0]}/hook.py "$@"\n')
-        program.chmod(0o755)
+        script = f'exec {sys.executable} {hosts.__path__[0]}/hook.py "$@"'
+        write_program(Path(self.context.program), script)
         for file in self.spec.setup(self.context).files:
             before = file.path.read_text() if file.path.exists() else ""
             file.path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 from attrs import evolve
+from core_worlds import write_program
 from hosts import CODEX, COPILOT, GEMINI, OPENCODE, QWEN, Shell
 from hosts.shop import CLOSE, MOST_BLOCKS, REFLECT, SUMMARY, Shop
 
@@ -78,8 +79,7 @@ def test_without_a_grove_that_works_the_agent_goes_on(stage, tmp_path, program):
     shop = Shop.of(stage, tmp_path / "programs", "--shared")
     (shop.programs / "grove").unlink()
     if program:
-        (shop.programs / "grove").write_text(program)
-        (shop.programs / "grove").chmod(0o755)
+        write_program(shop.programs / "grove", program)
     run = shop.play(CLOSE, "Done.")
     assert len(run.requests) == 2
     assert "status: closed" in shop.ticket.read_text()

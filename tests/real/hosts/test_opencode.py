@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from core_worlds import write_program
 from hosts import OPENCODE, Call, Shell
 from hosts.shop import CLOSE, MOST_BLOCKS, Shop
 
@@ -48,8 +49,7 @@ def test_without_a_grove_that_works_the_agent_goes_on(shop, program):
     plugin.write_text(plugin.read_text().replace(str(grove.readlink()), str(grove)))
     grove.unlink()
     if program:
-        grove.write_text(program)
-        grove.chmod(0o755)
+        write_program(grove, program)
     run = shop.play(CLOSE, "Done.")
     assert len(run.requests) == 2
     assert "status: closed" in shop.ticket.read_text()

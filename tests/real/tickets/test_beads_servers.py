@@ -5,6 +5,7 @@ import time
 
 import pytest
 from attrs import evolve
+from core_worlds import write_program
 from processes import end_left_over
 from systems import SYSTEMS
 
@@ -15,9 +16,6 @@ OLD, NEW = (
 OLD_WITH_DAEMON = evolve(
     OLD, databases=("project/.beads/*.db*", "project/.beads/daemon.*", "project/.beads/*.jsonl")
 )
-FAKE_DOLT = """#!/bin/sh
-echo "$@" >>"{log}"
-"""
 
 
 @pytest.mark.parametrize("system", [OLD_WITH_DAEMON], ids=["0.49.6"])
@@ -60,9 +58,7 @@ def test_looking_starts_nothing_and_leaves_what_was_touched_last(shop, system):
 @pytest.mark.parametrize("system", [NEW], ids=["1.0.5"])
 def test_looking_starts_no_database_server(shop, system, mode):
     log = shop.world.others / "dolt.log"
-    dolt = shop.programs / "dolt"
-    dolt.write_text(FAKE_DOLT.format(log=log))
-    dolt.chmod(0o755)
+    write_program(shop.programs / "dolt", f'echo "$@" >>"{log}"')
     metadata = shop.project / ".beads" / "metadata.json"
     metadata.write_text(json.dumps({**json.loads(metadata.read_text()), "dolt_mode": mode}))
     shop.world.grove("tickets", "--json")
