@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from grove_backend_markdown import plugin
 from grove_backend_markdown.backend import MarkdownBackend
-from grove_backend_markdown.format import file_header, format_entry
+from grove_backend_markdown.format import change_status, file_header, format_entry
 from grove_backend_markdown.migrate import relocate
 from grove_backend_markdown.reader import read_entries
-from grove_backend_markdown.status import change_status
 from grove_core import (
     Area,
     BackendError,

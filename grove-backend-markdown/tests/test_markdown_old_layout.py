@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grove_backend_markdown.format import change_status
 from grove_backend_markdown.reader import read_entries
-from grove_backend_markdown.status import change_status
 from grove_core import Category, Confidence, Criterion, LearningStatus, Scope
 
 OLD = """\

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from grove_backend_markdown.format import file_header, format_entry
+from grove_backend_markdown.format import change_status, file_header, format_entry
 from grove_backend_markdown.reader import read_entries
 from grove_backend_markdown.repair import repair_of, repairs
-from grove_backend_markdown.status import change_status
 from grove_core import Area, Category, Criterion, Learning, LearningStatus
 from grove_core.testing.samples import example_learning
 

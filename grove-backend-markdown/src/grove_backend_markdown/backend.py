@@ -128,7 +128,7 @@ class MarkdownBackend:
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning; every other byte of the file stays."""
-        from grove_backend_markdown.status import change_status
+        from grove_backend_markdown.format import change_status
         from grove_backend_markdown.store import read_whole
 
         located = self._store.find(learning_id)
