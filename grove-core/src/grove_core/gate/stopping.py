@@ -207,7 +207,7 @@ def session_ended(gate: Gate, event: SessionEnded, now: datetime, policy: GatePo
     if gate.status.reflection_pending:
         return _end_pending(gate, now)
     lines = event.change.lines if event.change is not None else None
-    if lines and policy.auto_skip_decider is AutoSkipDecider.AGENT and is_small(lines, policy):
+    if passes_as_small(lines, policy):
         skipped, decision = skip_automatically(gate, lines, now, Decision())
         notes = [skip_note(decision.auto_skip)] if decision.auto_skip is not None else []
         return Outcome(skipped, decision, notes)

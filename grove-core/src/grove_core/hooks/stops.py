@@ -129,17 +129,16 @@ def note_end(home: str, session_id: str, reason: bytes) -> bool:
     """Write down that a known session has ended; return whether that was possible."""
     if not os.path.exists(os.path.join(home, "sessions", f"{session_id}.json")):
         return False
-    directory = os.path.join(home, ENDS_FOLDER)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    file = _open(os.path.join(home, ENDS_FOLDER, session_id))
+    if file is None:
+        return False
     try:
-        os.makedirs(directory, 0o700, exist_ok=True)
-        descriptor = os.open(os.path.join(directory, session_id), flags, 0o600)
-        try:
-            os.write(descriptor, b"%d %s" % (time.time(), reason))
-        finally:
-            os.close(descriptor)
+        os.ftruncate(file, 0)
+        os.write(file, b"%d %s" % (time.time(), reason))
     except OSError:
         return False
+    finally:
+        os.close(file)
     return True
 
 
