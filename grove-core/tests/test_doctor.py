@@ -9,7 +9,7 @@ import pytest
 from grove_core.clock import now_utc
 from grove_core.doctor import program
 from grove_core.doctor.check import Check, Examination, run_checks
-from grove_core.doctor.secrets import secrets
+from grove_core.doctor.records import secrets
 from grove_core.model.check import Status, ok
 from grove_core.project import Project
 from grove_core.services import packages

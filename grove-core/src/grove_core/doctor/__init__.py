@@ -9,7 +9,6 @@ from typing import Final
 
 from grove_core.doctor import hooks, plugins, program, records
 from grove_core.doctor.check import Check, Examination, run_checks
-from grove_core.doctor.secrets import secrets
 from grove_core.model.check import CheckResult
 from grove_core.plugins.discovery import BACKEND_GROUP, HOST_GROUP, TICKET_GROUP
 from grove_core.project import Project
@@ -40,7 +39,7 @@ _CHECKS: Final = (
     Check("trust", plugins.trust),
     Check("event log", records.event_log),
     Check("checks of plugins", plugins.checks),
-    Check("secrets", secrets),
+    Check("secrets", records.secrets),
     Check("outbox", records.outbox),
     Check("configuration", plugins.configuration),
     Check("crashes", records.crashes),
