@@ -55,7 +55,7 @@ class _Work(NamedTuple):
 def handle(project: "Project", call: HookInput) -> HookReply:
     """Let the agent stop, or hold it once more; a subagent is no concern but of plugins' gates."""
     if call.event is HookEvent.SUBAGENT_STOP:
-        return _ask_plugins(project, call) or NO_REPLY
+        return _ask_plugins(project, call)
     return _handle_stop(project, call)
 
 
@@ -67,8 +67,8 @@ def _handle_stop(project: "Project", call: HookInput) -> HookReply:
         update_session(project, new_session(project, call), SessionUpdate)
         return HookReply(warning=_UNREADABLE_WARNING.format(reason=error))
     session = session or new_session(project, call)
-    if session.gates and (answer := _ask_plugins(project, call)) is not None:
-        return answer
+    if session.gates and (held := _ask_plugins(project, call)).block:
+        return held
     closes, failed = _ask_about_closes(project, call, session)
     work = _measure_work(project, session, closes)
     session, decision = _ask_gate(project, call, closes, failed, work)
@@ -93,14 +93,11 @@ def _handle_stop(project: "Project", call: HookInput) -> HookReply:
     return NO_REPLY
 
 
-def _ask_plugins(project: "Project", call: HookInput) -> HookReply | None:
+def _ask_plugins(project: "Project", call: HookInput) -> HookReply:
     """Ask plugins' gates first: lessons are taken from work that stands."""
     from grove_core.services.gates import ask
 
-    asked = ask(project, call)
-    if asked.is_echo:
-        return NO_REPLY
-    return HookReply(block=asked.block) if asked.block else None
+    return HookReply(block=ask(project, call).block)
 
 
 def _ask_about_closes(

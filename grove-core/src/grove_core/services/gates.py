@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import evolve
 
 from grove_core.model.gate import CYCLE_FACTOR
-from grove_core.model.hook import CONTEXT_LIMIT, HookEvent, HookInput
+from grove_core.model.hook import CONTEXT_LIMIT, NO_REPLY, HookEvent, HookInput, HookReply
 from grove_core.model.session import EventType, Session
 from grove_core.plugins.gates import GateAnswer, GateCall, PluginGate
 from grove_core.plugins.manager import OpenGate
@@ -31,35 +31,23 @@ _OWN_WORDS: Final = "grove: "
 _STOPS: Final = (HookEvent.STOP, HookEvent.SUBAGENT_STOP)
 
 
-class Asked(NamedTuple):
-    """What the gates have answered together; ``is_echo`` if another set of hooks has asked."""
-
-    block: str = ""
-    deny: str = ""
-    context: str = ""
-    is_echo: bool = False
-
-
-def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Asked:
+def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> HookReply:
     """Tell the gates what happens, in their order, until one holds the agent."""
     gates = project.gates(call.session_id)
     session = project.session(call.session_id) or new_session(project, call)
     gates = [one for one in gates if session.gates.get(one.name) or _may_begin(one.gate, call)]
     if not gates:
-        return Asked()
+        return NO_REPLY
     told = _told(project, call, session, gates, tuple(closes))
     given: dict[str, GateAnswer] = {}
-    is_echo = False
 
     def change(stored: Session) -> SessionUpdate:
-        nonlocal is_echo
-        stops = stored.stops
+        stops, is_new = stored.stops, True
         if call.event is HookEvent.STOP:
             from grove_core.gate.stopping import count_stop
 
             stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id, project.now)
-            is_echo = not is_new
-        if is_echo:
+        if not is_new:  # another set of hooks has asked
             return SessionUpdate(stored, if_different=True)
         given.update(_answers(project, gates, told, stored))
         if call.is_tentative and any(one.block for one in given.values()):
@@ -78,11 +66,10 @@ def ask(project: "Project", call: HookInput, closes: Iterable[Any] = ()) -> Aske
         from grove_core.services.messages import closed_work
 
         block += f"\nAfter that grove asks what there is to learn: {closed_work(session.gate)}."
-    return Asked(
+    return HookReply(
         block=block[:CONTEXT_LIMIT],
         deny="".join(one.deny for one in answers)[:CONTEXT_LIMIT],
         context="\n\n".join(one.context for one in answers if one.context)[:CONTEXT_LIMIT],
-        is_echo=is_echo,
     )
 
 
