@@ -92,10 +92,6 @@ class Request(NamedTuple):
                 result = {**result, "ttlMs": 0, "cacheScope": "private"}
         return _line({"id": self.id, "result": result})
 
-    def refuse(self, code: int, reason: str, data: Message | None = None) -> Refused:
-        """Make an error of the answer."""
-        return Refused(code, reason, self.id, data)
-
 
 def read_message(line: bytes) -> Request | None:
     """Read a message; an answer and a notification, which has no id, want no answer."""
@@ -137,7 +133,7 @@ def answer_message(request: Request, tools: Callable[[], Sequence[Message]]) -> 
             return request.answer({"tools": tools()}, cacheable=True)
         case "ping":
             return request.answer({})
-    raise request.refuse(METHOD_NOT_FOUND, f"there is no method {request.method[:80]}")
+    raise Refused(METHOD_NOT_FOUND, f"there is no method {request.method[:80]}", request.id)
 
 
 def _abilities() -> Message:
@@ -260,9 +256,9 @@ class Server:
     def _call(self, request: Request) -> None:
         name = request.parameters.get("name")
         if not isinstance(name, str) or (name != _HOOK and name not in TOOLS):
-            raise request.refuse(INVALID_PARAMS, f"there is no tool {str(name)[:80]}")
+            raise Refused(INVALID_PARAMS, f"there is no tool {str(name)[:80]}", request.id)
         if not isinstance(request.parameters.get("arguments", {}), dict):
-            raise request.refuse(INVALID_PARAMS, "the arguments are no object")
+            raise Refused(INVALID_PARAMS, "the arguments are no object", request.id)
         kind, work = (_HOOK, self._hook) if name == _HOOK else ("tool", self._tool)
         if kind not in self._jobs:
             self._jobs[kind] = SimpleQueue()
