@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from core_worlds import write_program
+from core_worlds import write_file, write_program
 from machine import Machine
 
 from grove_backend_mcp.discovery.choose import choose, discovered, trust_requests
@@ -218,9 +218,7 @@ def test_a_server_that_is_known_is_detected_and_another_one_named(machine):
 
 
 def test_what_was_written_is_read_where_no_server_is_left(machine):
-    record = machine.root / ".grove" / "mcp.jsonl"
-    record.parent.mkdir()
-    record.write_text("")
+    record = write_file(machine.root / ".grove" / "mcp.jsonl")
     found = SPEC.detect(machine.context())
     assert found.usable
     assert found.marker == str(record)

@@ -13,6 +13,7 @@ import fake_memory
 import pytest
 from attrs import evolve
 from called import Called
+from core_worlds import write_file
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -176,8 +177,7 @@ class Story(RuleBasedStateMachine):
         texts = [path.read_text().splitlines(keepends=True) for path in paths if path.exists()]
         merged = "".join(dict.fromkeys(line for text in texts for line in text))
         for path in paths:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(merged)
+            write_file(path, merged)
         both = {**self.recorded["here"], **self.recorded["there"]}
         self.recorded = {name: dict(both) for name in CLONES}
 

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from attrs import evolve
+from core_worlds import write_file
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -73,8 +74,7 @@ STEPS = st.lists(
 def said_by(folder, lines):
     """What a record says that holds some lines and no others."""
     record = record_in(folder / "said")
-    record.path.parent.mkdir(parents=True, exist_ok=True)
-    record.path.write_text("".join(lines))
+    write_file(record.path, "".join(lines))
     return record.state()
 
 

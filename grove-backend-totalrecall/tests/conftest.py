@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from core_worlds import write_file
 
 from grove_core import BackendContext
 
@@ -14,10 +15,7 @@ LOG = "# 2026-02-06\n\n## Decisions\n\n- Total Recall keeps the memory\n\n## Not
 
 
 def write(root, name, text):
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
+    return write_file(root / name, text)
 
 
 def make_scaffold(root, *, schema=SCHEMA):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from attrs import define
-from core_worlds import write_program
+from core_worlds import write_file, write_program
 
 from grove_backend_totalrecall.command import log_by_claude
 
@@ -85,8 +85,7 @@ def project(tmp_path):
         "CALLS": str(tmp_path / "call.json"),
     }
     project = Project(root, programs, environment)
-    project.log.parent.mkdir(parents=True)
-    project.log.write_text("# 2030-01-02\n\n## Notes\n")
+    write_file(project.log, "# 2030-01-02\n\n## Notes\n")
     return project
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from attrs import define, evolve
-from core_worlds import write_program
+from core_worlds import write_file, write_program
 
 from grove_backend_totalrecall.backend import TotalRecallBackend
 from grove_backend_totalrecall.plugin import TotalRecallSettings, Via
@@ -324,9 +324,10 @@ def test_what_a_register_calls_superseded_is(memory, place):
     before = memory.text
     if place == "metadata":
         memory.register(f"- (grove:{LEARNING.id}): {LEARNING.summary} ^tr0123456789\n")
-        metadata = memory.folder / ".recall" / "metadata.json"
-        metadata.parent.mkdir()
-        metadata.write_text(json.dumps({"tr0123456789": {"status": "superseded"}}))
+        write_file(
+            memory.folder / ".recall" / "metadata.json",
+            json.dumps({"tr0123456789": {"status": "superseded"}}),
+        )
     else:
         line = f"**claim**: {LEARNING.summary}"
         line = line if place == "claim" else f"(grove:{LEARNING.id}): {LEARNING.summary}"

@@ -5,6 +5,7 @@ import os
 from datetime import date
 
 import pytest
+from core_worlds import write_file
 
 from grove_backend_totalrecall import plugin
 from grove_backend_totalrecall.health import check_project
@@ -119,10 +120,7 @@ RULES = ".claude/rules/total-recall.md"
 
 
 def put(root, name, text=""):
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
+    return write_file(root / name, text)
 
 
 def make_folders(root, *names):

@@ -1,9 +1,7 @@
 """What is asked of real repositories, ordinary, odd and hostile ones."""
 
 import os
-import stat
 import subprocess
-from pathlib import Path
 
 import pytest
 from core_worlds import own_git_only, write_program
@@ -167,7 +165,7 @@ def test_no_git_or_no_repository_no_answer(repository, tmp_path, monkeypatch):
     for folder in (tmp_path / "plain", tmp_path / "gone"):
         assert git.read_work_tree(folder, PATIENT) is None
     assert git.count_changed_lines(tmp_path / "plain", "", PATIENT) is None
-    program(tmp_path / "bin" / "git", "exec sleep 60")
+    write_program(tmp_path / "bin" / "git", "exec sleep 60")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     assert git.read_work_tree(repository.top, 0.1) is None
     monkeypatch.setenv("PATH", "")
@@ -179,13 +177,6 @@ def ask_everything(repository):
     git.count_own_lines(top, "", PATIENT)
     tree, history = git.read_work_tree(top, PATIENT), git.read_branch_history(top, PATIENT)
     return tree, history, git.count_changed_lines(top, "HEAD~1", PATIENT)
-
-
-def program(path: Path, body):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return path
 
 
 @pytest.fixture
@@ -220,7 +211,7 @@ SETTINGS = {
 
 def arm(repository, setting, marker):
     folder = repository.top / ".git" / "evil"
-    evil = program(folder / "post-index-change", f"echo x >> {marker}; exit 1")
+    evil = write_program(folder / "post-index-change", f"echo x >> {marker}; exit 1")
     repository.git("config", setting, folder if setting == "core.hooksPath" else evil)
     repository.git("config", "log.showSignature", "true")
     os.utime(repository.top / ".gitattributes", (1, 1))
@@ -250,7 +241,7 @@ def test_a_partial_clone_fetches_nothing(repository, tmp_path):
     words = ("clone", "-q", "--no-checkout", "--filter=blob:none", origin, str(clone))
     subprocess.run(["git", *words], check=True)
     partial, marker = Repository(clone), tmp_path / "ran"
-    evil = program(tmp_path / "evil", f"echo x >> {marker}; exit 1")
+    evil = write_program(tmp_path / "evil", f"echo x >> {marker}; exit 1")
     partial.git("config", "remote.origin.uploadpack", str(evil))
     partial.git("read-tree", "HEAD")
     partial.write("a", "3\n")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from core_worlds import write_file
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scale import turned_up
@@ -150,8 +151,7 @@ def test_what_a_person_edited_since_stays(place, again):
 
 
 def test_a_file_that_changes_between_plan_and_deed_is_not_touched(place):
-    place.local.parent.mkdir()
-    place.local.write_text("{}")
+    write_file(place.local, "{}")
     plan = place.plan(rules=False)
     place.local.write_text('{"model": "opus"}')
     with pytest.raises(StorageError, match="changed meanwhile"):

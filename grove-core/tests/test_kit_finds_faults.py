@@ -9,6 +9,7 @@ import pytest
 from broken_backends import BROKEN_BACKENDS, InFile, WithServer
 from broken_plugins import BROKEN_PLUGINS
 from broken_trackers import BROKEN_TRACKERS, CLOSES, FILE, LEAVES, SoundTracker
+from core_worlds import write_file
 from faults import but
 from verdicts import cases_of, standard_tests, verdict
 
@@ -48,8 +49,7 @@ def of_backend(made, case, folder):
 
 def of_tracker(made, case, folder):
     used, empty = folder / "used", folder / "empty"
-    (used / FILE).parent.mkdir(parents=True)
-    (used / FILE).write_text(json.dumps({"current": "T-1"}))
+    write_file(used / FILE, json.dumps({"current": "T-1"}))
     empty.mkdir()
     values = {"plugin": made(), "closes": CLOSES, "leaves": LEAVES}
     return verdict(

@@ -1,6 +1,7 @@
 """Where a client's files lie, and how they are written."""
 
 import pytest
+from core_worlds import write_file
 
 from grove_core import HostContext
 
@@ -20,8 +21,7 @@ def install():
     def write(host, given):
         for file in host.setup(given).files:
             before = file.path.read_text() if file.path.exists() else ""
-            file.path.parent.mkdir(parents=True, exist_ok=True)
-            file.path.write_text(file.put(before))
+            write_file(file.path, file.put(before))
         return file.path
 
     return write

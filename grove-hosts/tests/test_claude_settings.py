@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from core_worlds import write_file
 
 from grove_hosts.claude_code.hooks import hook_groups
 from grove_hosts.claude_code.settings import registrations
@@ -26,8 +27,7 @@ def place(tmp_path):
             self.environment = {"HOME": str(self.home)}
 
         def write(self, path, value):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(value if isinstance(value, str) else json.dumps(value))
+            write_file(path, value if isinstance(value, str) else json.dumps(value))
             return path
 
         def install_plugin(self, *, version):

@@ -1,6 +1,7 @@
 """Backlog.md: which status is the done one, which task is in progress, and whether it is closed."""
 
 import pytest
+from core_worlds import write_file
 
 from grove_core import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_tickets import backlog
@@ -43,10 +44,7 @@ def configure(project):
     def create(
         name="backlog/config.yml", statuses='["To Do", "In Progress", "Done"]', more="", inside=""
     ):
-        path = project / inside / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(CONFIG.format(statuses=statuses) + more)
-        return path
+        return write_file(project / inside / name, CONFIG.format(statuses=statuses) + more)
 
     return create
 

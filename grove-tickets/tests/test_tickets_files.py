@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from core_worlds import write_program
+from core_worlds import write_file, write_program
 
 from grove_tickets import backlog, beads, br, gitbug, linear, taskmaster, tissue, tk
 from grove_tickets.asking import ask
@@ -116,8 +116,7 @@ def test_a_store_is_found_from_a_sub_directory(system, name, marker, project, ma
     for file in ("a/.tissue", "a/.tickets", "../.taskmaster/auth.json"):
         (project / file).write_text("{}")
     assert system.detect(make_context(deep)) is None
-    (project / name).parent.mkdir(parents=True, exist_ok=True)
-    (project / name).write_text("{}")
+    write_file(project / name, "{}")
     assert system.detect(make_context(deep)).marker == str(project / marker)
 
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from core_worlds import write_file
 
 from grove_core import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_tickets import taskmaster
@@ -37,9 +38,7 @@ def tagged(**tasks):
 @pytest.fixture
 def write(project):
     def create(content, name=".taskmaster/tasks/tasks.json"):
-        path = project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        write_file(project / name, content if isinstance(content, str) else json.dumps(content))
 
     return create
 

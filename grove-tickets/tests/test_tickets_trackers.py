@@ -4,6 +4,7 @@ import json
 
 import pytest
 from attrs import evolve
+from core_worlds import write_file
 
 from grove_core import Confirmation, EnabledWhen, Ticket, TicketClose, ToolResult
 from grove_tickets import gitbug, github, gitlab, jira, linear, taskwarrior
@@ -17,9 +18,7 @@ def test_jira_is_off_unless_enabled_and_found_by_its_configuration(project, tmp_
     (probe,) = jira.grove_ticket_probes()
     assert probe.enabled_when is EnabledWhen.OVERRIDDEN
     assert jira.detect(make_context()).marker == "ticketing.overrides.jira"
-    file = tmp_path / "home/.config/.jira/.config.yml"
-    file.parent.mkdir(parents=True)
-    file.write_text("")
+    file = write_file(tmp_path / "home/.config/.jira/.config.yml")
     assert jira.detect(make_context()).marker == str(file)
     (project / "jira.yml").write_text("")
     context = make_context(JIRA_CONFIG_FILE="jira.yml")
@@ -34,8 +33,7 @@ def test_linear_is_found_at_the_top_of_the_work_tree(name, on_branch, project, m
     deep.mkdir(parents=True)
     on_branch("main")
     assert linear.detect(make_context(deep)) is None
-    (project / name).parent.mkdir(exist_ok=True)
-    (project / name).write_text("")
+    write_file(project / name)
     assert linear.detect(make_context(deep)).marker == str(project / name)
 
 
@@ -223,9 +221,7 @@ def test_a_reference_gives_it_away_from_a_sub_directory_and_a_work_tree_too(
 @pytest.mark.parametrize("name", ["git-bug/select/bugs", "git-bug/select"])
 def test_the_selected_bug(name, repository, git, tmp_path, make_context):
     assert gitbug.current_ticket(make_context()) is None
-    path = repository / ".git" / name
-    path.parent.mkdir(parents=True)
-    path.write_text(BUG)
+    write_file(repository / ".git" / name, BUG)
     git("worktree", "add", "-q", tmp_path / "tree")
     selected = Ticket(ticket_id="2f153ca", source="gitbug")
     for cwd in (repository, tmp_path / "tree"):
@@ -236,9 +232,7 @@ def test_the_selected_bug(name, repository, git, tmp_path, make_context):
 def test_what_is_no_id_of_a_bug(content, on_branch, project, make_context):
     assert gitbug.current_ticket(make_context()) is None
     on_branch("main")
-    path = project / ".git/git-bug/select/bugs"
-    path.parent.mkdir(parents=True)
-    path.write_text(content)
+    write_file(project / ".git/git-bug/select/bugs", content)
     assert gitbug.current_ticket(make_context()) is None
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from core_worlds import write_program
+from core_worlds import write_file, write_program
 from world import signatures
 
 PROGRAM = Path(sys.executable).with_name("grove")
@@ -129,21 +129,18 @@ def test_a_machine_that_grove_has_never_seen_stays_as_it_is(world):
 
 def at_home(name, text):
     """What writes a file of grove's own directory."""
-    return lambda world: write(world.grove_home / name, text)
+    return lambda world: write_file(world.grove_home / name, text)
 
 
 def in_project(name, text):
-    return lambda world: write(world.project / name, text)
+    return lambda world: write_file(world.project / name, text)
 
 
 def in_settings(old, new):
     """What replaces text in the client's settings."""
-    return lambda world: write(settings_of(world), settings_of(world).read_text().replace(old, new))
-
-
-def write(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    return lambda world: write_file(
+        settings_of(world), settings_of(world).read_text().replace(old, new)
+    )
 
 
 def owe_a_reflection(world):
@@ -195,9 +192,9 @@ def install_the_plugin_as_well(world):
     place.mkdir(parents=True)
     shutil.copytree(Path(__file__).parents[2] / "plugin", place / "grove")
     installed = {"plugins": {"grove@us": [{"scope": "user", "installPath": f"{place}/grove"}]}}
-    write(place / "installed_plugins.json", json.dumps({"version": 2, **installed}))
+    write_file(place / "installed_plugins.json", json.dumps({"version": 2, **installed}))
     enabled = {"enabledPlugins": {"grove@us": True}}
-    write(world.home / ".claude" / "settings.json", json.dumps(enabled))
+    write_file(world.home / ".claude" / "settings.json", json.dumps(enabled))
 
 
 # A check, what it finds, a word of it and one of the fix, and what makes it so.

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from core_worlds import write_file
 from terminal import on_terminal
 from world import listing
 
@@ -111,8 +112,7 @@ def test_a_dry_run_shows_and_does_nothing(world):
     ],
 )
 def test_settings_that_cannot_be_read_are_named_and_not_touched(world, local, text, where):
-    local.parent.mkdir()
-    local.write_text(text)
+    write_file(local, text)
     _, err = run(world, "--hooks", code=1)
     assert f"{local}: {where}" in err
     assert local.read_text() == text
@@ -140,9 +140,10 @@ def test_a_status_line_is_added_where_there_is_none(world, local):
     assert line == {"type": "command", "command": f"{PROGRAM} statusline"}
     run(world, "--uninstall")
     assert not local.exists()
-    own = world.home / ".claude" / "settings.json"
-    own.parent.mkdir(parents=True, exist_ok=True)
-    own.write_text('{"statusLine": {"type": "command", "command": "mine"}}')
+    own = write_file(
+        world.home / ".claude" / "settings.json",
+        '{"statusLine": {"type": "command", "command": "mine"}}',
+    )
     assert f"{own} has a status line" in run(world, "--hooks", "--statusline")[0]
     assert "statusLine" not in json.loads(local.read_text())
 
@@ -150,8 +151,7 @@ def test_a_status_line_is_added_where_there_is_none(world, local):
 def test_a_persons_hooks_for_all_projects_and_the_teams_are_both_written(world):
     world.lent += [world.project / ".codex", world.home]
     own, team = (one / ".codex" / "hooks.json" for one in (world.home, world.project))
-    own.parent.mkdir()
-    own.write_text("{} \n")
+    write_file(own, "{} \n")
     for order in ([], ["--shared"]), (["--shared"], []):
         run(world, "--hooks", "codex", *order[0])
         run(world, "--hooks", "codex", *order[1])

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 import statistics_examples as examples
+from core_worlds import write_file
 from rich.cells import cell_len  # noqa: TID253 - no hook runs this
 from rich.console import Console  # noqa: TID253 - no hook runs this
 
@@ -258,9 +259,7 @@ def test_a_digest_of_some_days_and_of_a_branch(world):
     world.git("branch", "before")
     world.learning(IDS[1], "Ask @somebody before <b>orders</b> are *closed*")
     used = a_line(1, event="referenced", session_id="s", learning_id=IDS[0], how="kept it short")
-    events = world.project / ".grove" / "stats" / "20300102-abc.jsonl"
-    events.parent.mkdir()
-    events.write_text(used)
+    write_file(world.project / ".grove" / "stats" / "20300102-abc.jsonl", used)
     world.git("add", ".grove")
     world.git("commit", "--quiet", "-m", "newer")
     new = [

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from core_worlds import write_file
 
 from grove_backend_markdown.backend import MarkdownBackend
 from grove_backend_mcp.backend import McpBackend
@@ -52,9 +53,7 @@ class TestMarkdown(BackendContract):
 
     @pytest.fixture
     def broken_backend(self, open_backend, tmp_path, kind):
-        file = tmp_path / MARKDOWN[kind][1]
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("in the way")
+        write_file(tmp_path / MARKDOWN[kind][1], "in the way")
         return open_backend
 
 

@@ -5,7 +5,7 @@ import json
 from importlib.metadata import entry_points  # noqa: TID253 - no hook runs this
 
 import pytest
-from core_worlds import git
+from core_worlds import git, write_file
 
 from grove_core import ToolCall
 from grove_core.testing import TicketContract
@@ -30,9 +30,7 @@ def tool(name, ids, **fields):
 
 def write(folder, **files):
     for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        write_file(folder / name, text)
 
 
 def use_tissue(project):

@@ -105,10 +105,16 @@ def git(*words, cwd):
     subprocess.run(["git", *words], cwd=cwd, check=True, capture_output=True)
 
 
+def write_file(path, text=""):
+    """A file, whose folder is made; gives its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
 def write_program(path, script="exit 0"):
     """A shell script that can be run, unless its first line names another program."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(script if script.startswith("#!") else f"#!/bin/sh\n{script}\n")
+    write_file(path, script if script.startswith("#!") else f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
     return path
 

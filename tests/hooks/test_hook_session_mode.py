@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from core_worlds import write_program
+from core_worlds import write_file, write_program
 
 from grove_core.services import session_mode
 
@@ -27,9 +27,7 @@ def agent(repository):
 
 def write(world, path, lines, word="line"):
     """Writes a file of so many lines."""
-    file = world.project / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("".join(f"{word} {number}\n" for number in range(lines)))
+    write_file(world.project / path, "".join(f"{word} {number}\n" for number in range(lines)))
 
 
 def test_no_change_and_small_changes_are_let_go_until_they_add_up(repository, agent):

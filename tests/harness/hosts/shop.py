@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from attrs import frozen
-from core_worlds import write_program
+from core_worlds import write_file, write_program
 
 from hosts.api import Shell
 
@@ -58,8 +58,7 @@ class Shop:
         write_program(programs / "tk", TK)
         (programs / "grove").symlink_to(Path(sys.executable).parent / "grove")
         shop = cls(stage, programs)
-        shop.ticket.parent.mkdir()
-        shop.ticket.write_text(TICKET)
+        write_file(shop.ticket, TICKET)
         shop.install(*options)
         return shop
 

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import recorder
+from core_worlds import write_file
 from hosts import Call
 from scenario import (
     CLOSE,
@@ -142,9 +143,7 @@ def test_after_uninstall_no_hook_runs(connected):
 def twice(shop, grove_folder):
     """A project with the plugin's hooks in its local settings, too, and one learning."""
     hooks = hook_groups(str(grove_folder / "grove"), ())
-    settings = shop.root / ".claude" / "settings.local.json"
-    settings.parent.mkdir()
-    settings.write_text(json.dumps({"hooks": hooks}))
+    write_file(shop.root / ".claude" / "settings.local.json", json.dumps({"hooks": hooks}))
     shop.play([REFLECT, FINISHED])
     return shop
 

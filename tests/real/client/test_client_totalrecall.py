@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import run as harness
+from core_worlds import write_file
 from fake_api import Scripts
 from hosts import Call
 from hosts.api import text_of
@@ -44,21 +45,18 @@ def today(root):
     return root / "memory" / "daily" / f"{datetime.now().astimezone():%Y-%m-%d}.md"
 
 
-def write(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
 def make_memory(root):
     for folder in ("daily", "registers"):
         (root / "memory" / folder).mkdir(parents=True)
-    write(root / "memory" / "SCHEMA.md", "# Memory\n\nKept by Total Recall.\n")
+    write_file(root / "memory" / "SCHEMA.md", "# Memory\n\nKept by Total Recall.\n")
 
 
 def install_standalone(project, _):
     make_memory(project.root)
-    write(project.root / ".claude/commands/recall-log.md", PROMPT)
-    write(project.root / ".claude/rules/total-recall.md", "# Total Recall\n\nKeep what lasts.\n")
+    write_file(project.root / ".claude/commands/recall-log.md", PROMPT)
+    write_file(
+        project.root / ".claude/rules/total-recall.md", "# Total Recall\n\nKeep what lasts.\n"
+    )
 
 
 def install_plugin(project, claude):
@@ -67,11 +65,11 @@ def install_plugin(project, claude):
     market = project.home / "market"
     described = {"name": "recall", "description": "Memory", "version": "1.1.0"}
     front = "name: recall-log\ndescription: Log a note\ndisable-model-invocation: true\n"
-    write(market / "recall/.claude-plugin/plugin.json", json.dumps(described))
-    write(market / "recall/skills/recall-log/SKILL.md", f"---\n{front}---\n{PROMPT}")
+    write_file(market / "recall/.claude-plugin/plugin.json", json.dumps(described))
+    write_file(market / "recall/skills/recall-log/SKILL.md", f"---\n{front}---\n{PROMPT}")
     plugins = [{"name": "recall", "source": "./recall", "description": "Memory"}]
     listed = {"name": "recall-marketplace", "owner": {"name": "Dev"}, "plugins": plugins}
-    write(market / ".claude-plugin/marketplace.json", json.dumps(listed))
+    write_file(market / ".claude-plugin/marketplace.json", json.dumps(listed))
     for words in (("marketplace", "add", market), ("install", "recall@recall-marketplace")):
         subprocess.run(
             [claude, "plugin", *words],
@@ -127,7 +125,7 @@ def configured(project):
     config = project.home / ".grove" / "config.toml"
     config.parent.mkdir(exist_ok=True)
     with config.open("a") as file:
-        file.write('\n[backends.total-recall]\nvia = "claude"\n')
+        file.write_file('\n[backends.total-recall]\nvia = "claude"\n')
 
 
 def stored(project):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from core_worlds import write_program
+from core_worlds import write_file, write_program
 from hosts import Call
 from scenario import FINISHED, bash
 
@@ -49,9 +49,7 @@ else:
 @pytest.fixture
 def recording(bare_project):
     """A project whose grove is the recording program, where `grove init` would have put it."""
-    script = bare_project.home / "programs of mine" / "grove.py"
-    script.parent.mkdir()
-    script.write_text(RECORDING_GROVE)
+    script = write_file(bare_project.home / "programs of mine" / "grove.py", RECORDING_GROVE)
     words = f'# in place of grove_core\nexec "{sys.executable}" "{script}" "$@"'
     program = write_program(script.with_name("grove"), words)
     home = bare_project.home / ".grove"

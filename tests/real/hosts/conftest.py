@@ -10,7 +10,7 @@ from pathlib import Path
 import hosts
 import pytest
 from attrs import frozen
-from core_worlds import write_program
+from core_worlds import write_file, write_program
 from hosts.hook import spec_of
 
 from grove_core import HostContext
@@ -58,8 +58,7 @@ class Stage:
         write_program(Path(self.context.program), script)
         for file in self.spec.setup(self.context).files:
             before = file.path.read_text() if file.path.exists() else ""
-            file.path.parent.mkdir(parents=True, exist_ok=True)
-            file.path.write_text(file.put(before))
+            write_file(file.path, file.put(before))
 
     def called(self, event):
         """How the adapter has read what hooks were told at an event."""

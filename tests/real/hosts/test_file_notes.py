@@ -3,6 +3,7 @@
 import shlex
 
 import pytest
+from core_worlds import write_file
 from hosts import COPILOT, QWEN, Call, Shell
 from hosts.shop import CLOSE, REFLECT, SUMMARY, Shop
 
@@ -16,9 +17,7 @@ READ = {
 @pytest.mark.parametrize("stage", READ, ids=lambda one: one.name, indirect=True)
 def test_a_file_that_a_learning_names(stage, tmp_path):
     shop = Shop.of(stage, tmp_path / "programs")
-    file = stage.project / FILE
-    file.parent.mkdir()
-    file.write_text("rows = []\n")
+    file = write_file(stage.project / FILE, "rows = []\n")
     shop.play(CLOSE, "Done.", Shell(f"{REFLECT.command} --file {shlex.quote(FILE)}"), "Finished.")
     # What was shown at the start is not said again.
     shop.grove("config", "set", "retrieval.max_injections", "0")

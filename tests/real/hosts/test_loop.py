@@ -4,7 +4,7 @@ import sys
 
 import pytest
 from attrs import evolve
-from core_worlds import write_program
+from core_worlds import write_file, write_program
 from hosts import CODEX, COPILOT, GEMINI, OPENCODE, QWEN, Shell
 from hosts.shop import CLOSE, MOST_BLOCKS, REFLECT, SUMMARY, Shop
 
@@ -88,8 +88,7 @@ def test_without_a_grove_that_works_the_agent_goes_on(stage, tmp_path, program):
 @where_hooks_are_shared
 def test_hooks_of_the_person_and_of_the_project_count_as_one(shop):
     (file,) = shop.stage.spec.setup(evolve(shop.stage.context, shared=True)).files
-    file.path.parent.mkdir(parents=True, exist_ok=True)
-    file.path.write_text(file.put(""))
+    write_file(file.path, file.put(""))
     shop.stage.client.trust_hooks(shop.stage.home, shop.stage.project)
     run = shop.play(CLOSE, *["Done."] * 30)
     assert [one.new.count("is closed") for one in run.requests] == [0, 0, *[1] * MOST_BLOCKS]

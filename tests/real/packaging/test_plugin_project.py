@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from core_worlds import write_file
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 PACKAGES = ("grove-core", "grove-backend-markdown", "grove-tickets", "grove-hosts")
@@ -67,9 +68,10 @@ def test_its_own_checks_find_nothing(author, desk, distribution, check):
 
 
 def test_the_ticket_system_is_used(project):
-    tickets = project.project / ".shelf" / "tickets.json"
-    tickets.parent.mkdir()
-    tickets.write_text('{"T-1": {"title": "Orders are slow", "status": "started"}}')
+    tickets = write_file(
+        project.project / ".shelf" / "tickets.json",
+        '{"T-1": {"title": "Orders are slow", "status": "started"}}',
+    )
     assert project.grove("init").code == 0
     systems = project.grove("tickets", "--json").json
     assert systems["ticket"]["ticket_id"] == "T-1"
