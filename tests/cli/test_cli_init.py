@@ -97,7 +97,7 @@ def test_what_is_there_stays_and_a_second_run_changes_nothing(world, local):
 def test_a_dry_run_shows_and_does_nothing(world):
     before = listing(world.project, apart_from=[world.project / ".grove"])
     out, _ = run(world, "--hooks", "--rules", "--dry-run")
-    assert "+++ b/.claude/settings.local.json" in out
+    assert "+++ .claude/settings.local.json" in out
     assert "would be created: .grove/config.toml" in out
     assert listing(world.project, apart_from=[world.project / ".grove"]) == before
     assert not (world.project / ".grove").exists()

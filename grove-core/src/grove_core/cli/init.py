@@ -35,7 +35,6 @@ from grove_core.services.packages import (
 from grove_core.services.result import Line
 from grove_core.storage.paths import place_in
 
-_DONE: Final = {"create": "created", "change": "changed", "remove": "removed"}
 _PLACES: Final = {
     "own": "by hooks in {}, which is yours alone",
     "team": "by hooks in {}, which you commit for everybody who has grove",
@@ -269,6 +268,6 @@ def _lines_on(
         texts = change.diff(root).splitlines()
         lines += [(text, _LINE_STYLES.get(text[:1], "")) for text in texts]
     for change in changes:
-        word = f"would be {_DONE[change.action]}:" if dry_run else _DONE[change.action]
+        word = f"would be {change.action}d:" if dry_run else f"{change.action}d"
         lines.append(f"{word} {change.name(root)}")
     return lines

@@ -106,7 +106,6 @@ class LoadedConfig:
             self._refuse("", origin, mistake)
 
     def _take_table(self, table: Mapping[str, Any], prefix: str, origin: Origin) -> None:
-        declared = config_keys()
         for name, value in table.items():
             key = f"{prefix}{name}"
             if len(self.problems) >= _MOST_PROBLEMS:
@@ -116,10 +115,8 @@ class LoadedConfig:
                     self._take_table(value, f"{key}.", origin)
                 else:
                     self._refuse(key, origin, f"must be a table, not {shown(value)}")
-            elif prefix[:-1] in OVERRIDES:
-                self._take(key, bool, value, origin)
-            elif key in declared:
-                self._take(key, declared[key].annotation, value, origin)
+            elif annotation_of(key) is not None:
+                self._take(key, value, origin)
             elif prefix[:-1] in PLUGIN_SECTIONS and isinstance(value, dict):
                 layers = [self.plugin_sections]
                 layers += [self.own_sections] if origin.source is not Source.PROJECT else []
@@ -127,7 +124,7 @@ class LoadedConfig:
                     layer.setdefault(key, {}).update(value)
                 self.origins |= {f"{key}.{each}": origin for each in value}
             else:
-                self._refuse(key, origin, unknown_key(key, [*declared, *_section_names()]))
+                self._refuse(key, origin, unknown_key(key, [*config_keys(), *_section_names()]))
 
     def read_environment(self, environment: Mapping[str, str]) -> None:
         """Take what variables say."""
@@ -139,23 +136,21 @@ class LoadedConfig:
             if not variable.startswith(sections):
                 continue
             origin = Origin(source=Source.ENVIRONMENT, variable=variable)
-            table = next(filter(variable.startswith, tables), "")
-            if table:
+            key = keys.get(variable, "")
+            if table := next(filter(variable.startswith, tables), ""):
                 # GROVE_BACKENDS_OVERRIDES_TOTAL_RECALL means backends.overrides.total-recall.
                 name = variable.removeprefix(table).lower().replace("_", "-")
-                self._take(f"{tables[table]}.{name}", bool, parse_variable(text, bool), origin)
-            elif variable in keys:
-                annotation = config_keys()[keys[variable]].annotation
-                self._take(keys[variable], annotation, parse_variable(text, annotation), origin)
+                key = f"{tables[table]}.{name}"
+            if key:
+                self._take(key, parse_variable(text, annotation_of(key)), origin)
             elif re.fullmatch(_OF_A_PLUGIN, variable):
                 self.plugin_variables[variable] = text
             else:
                 self._refuse("", origin, unknown_key(variable, list(keys)))
 
-    def _take(self, key: str, annotation: Any, value: object, origin: Origin) -> None:  # noqa: ANN401
-        declared = config_keys().get(key)
+    def _take(self, key: str, value: object, origin: Origin) -> None:
         try:
-            self.values[key] = check_value(value, annotation, declared)
+            self.values[key] = check_value(value, annotation_of(key), config_keys().get(key))
         except ValueProblem as problem:
             self._refuse(key, origin, str(problem))
         else:
@@ -164,6 +159,13 @@ class LoadedConfig:
     def _refuse(self, key: str, origin: Origin, message: str) -> None:
         problem = ConfigProblem(key=escape_invisible(key), origin=origin, message=message)
         self.problems = (*self.problems, problem)
+
+
+def annotation_of(key: str) -> Any:  # noqa: ANN401 - a type
+    """Return the type of one of grove's own keys; ``None`` where there is none of that name."""
+    if key.rpartition(".")[0] in OVERRIDES:
+        return bool
+    return config_keys()[key].annotation if key in config_keys() else None
 
 
 def load_config(home: Path, root: Path | None, environment: Mapping[str, str]) -> LoadedConfig:

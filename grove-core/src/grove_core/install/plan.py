@@ -51,12 +51,11 @@ class FileChange:
     def diff(self, root: Path) -> str:
         """Show the change."""
         name = self.name(root)
-        old, new = (name, name) if name.startswith("/") else (f"a/{name}", f"b/{name}")
         lines = unified_diff(
             (self.before or "").splitlines(),
             (self.after or "").splitlines(),
-            "/dev/null" if self.before is None else old,
-            "/dev/null" if self.after is None else new,
+            "/dev/null" if self.before is None else name,
+            "/dev/null" if self.after is None else name,
             lineterm="",
         )
         return "".join(f"{line}\n" for line in lines)

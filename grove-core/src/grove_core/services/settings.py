@@ -9,12 +9,12 @@ from attrs import field, frozen
 from grove_core.config.edit import render_default_config, with_setting
 from grove_core.config.load import (
     DEFAULT,
-    OVERRIDES,
     PLUGIN_SECTIONS,
     ConfigProblem,
     LoadedConfig,
     Origin,
     Source,
+    annotation_of,
     variable_of,
 )
 from grove_core.config.plugin_section import NOT_AGREED, PluginSection, default_settings
@@ -200,8 +200,7 @@ def _without_effect(project: Project, read: Collection[str]) -> Iterator[str]:
 def read_setting(project: Project, key: str, text: str) -> object:
     """Read what the command line says a key should be, as TOML or plainly, and check it."""
     section, _, name = key.rpartition(".")
-    declared = config_keys().get(key)
-    annotation: Any = bool if section in OVERRIDES else declared and declared.annotation
+    declared, annotation = config_keys().get(key), annotation_of(key)
     plugin = plugin_sections(project).get(section)
     if annotation is None and plugin is not None and name in plugin.attributes:
         annotation = plugin.attributes[name].type
