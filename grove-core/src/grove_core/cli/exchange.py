@@ -99,8 +99,6 @@ def _write(project: Project, output: Path, text: str, mode: int) -> None:
             raise GroveError(f"{output} lies among grove's own files; export to another place")
     if target.exists() and not target.is_file():
         raise GroveError(f"{output} is no regular file; without --output, the text can be piped")
-    if not target.parent.is_dir():
-        raise GroveError(f"{output.parent} is no folder; make it first")
     files.replace(target, text.encode("utf-8"), mode=mode)
 
 

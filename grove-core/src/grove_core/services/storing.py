@@ -150,9 +150,8 @@ def flush(project: Project, *, dry_run: bool, in_background: bool) -> Result:
     for server in with_server(project):
         waiting |= {one: _summary_of(one, project) for one in server.waiting}
     if waiting and not dry_run:
-        stay = f"{counted(len(waiting), 'learning')} could not be delivered and"
-        wait = "waits" if len(waiting) == 1 else "wait"
-        faults.append(f"{stay} {wait} on; `grove backends` says what is wrong")
+        many = counted(len(waiting), "learning")
+        faults.append(f"{many} could not be delivered; `grove backends` says what is wrong")
     elif unreadable and not dry_run:
         faults.append(f"{counted(len(unreadable), 'file')} of the outbox cannot be read")
     lines: list[Line] = []
