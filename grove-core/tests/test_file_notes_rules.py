@@ -1,26 +1,9 @@
 """Which learnings name a touched file, and the line that says so, whatever they hold."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.services.file_notes import line_of, noted_path, paths_inside
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/src/a.py", "src/a.py"),
-        ("./src//a.py", "src/a.py"),
-        ("src/billing/", "src/billing"),
-        ("../a.py", ""),
-        ("", ""),
-        (".../a.py", ".../a.py"),
-    ],
-)
-def test_how_a_path_is_written(path, expected):
-    assert noted_path(path) == expected
-    assert noted_path(expected) == expected
+from grove_core.services.file_notes import line_of, paths_inside
 
 
 def test_a_file_and_its_links(tmp_path):

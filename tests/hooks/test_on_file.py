@@ -92,7 +92,7 @@ def test_what_was_shown_in_another_way_is_not_shown_again(shop):
 def test_several_learnings_come_one_by_one_the_best_first_up_to_the_limit(shop):
     shop.learning(FIRST, "All of src is generated", files="src/")
     shop.learning(SECOND, ABOUT_ORDERS, files="src/orders.py")
-    shop.learning(THIRD, "Rows are cached by order", files="src/orders.py", confidence="low")
+    shop.learning(THIRD, "Rows are cached by order", files="./src/orders.py", confidence="low")
     agent = started(shop)
     assert [shown(agent.touches("src/orders.py")) for _ in range(3)] == [SECOND, THIRD, None]
     limited = started(shop, "session-2", GROVE_RETRIEVAL_MAX_PER_FILE_SESSION="1")

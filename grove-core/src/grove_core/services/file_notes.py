@@ -60,7 +60,7 @@ def _fresh_list(project: "Project") -> Path | None:
     mark = index.content.encode()
     if mark and (files.read_bytes(path) or b"").startswith(mark + b"\n"):
         return path
-    names = {noted_path(name).rpartition("/")[2] for name, _ in index.named_files()} - {""}
+    names = {os.path.normpath(name).rpartition("/")[2] for name, _ in index.named_files()}
     if not names:
         path.unlink(missing_ok=True)
         return None
@@ -105,12 +105,14 @@ def note_of(project: "Project", call: "HookInput") -> str:
 
 def _named(project: "Project", session: Session, path: str) -> dict[str, str]:
     """Find the learnings that name a file and were not shown yet, and by which path."""
-    names = {noted_path(one) for one in paths_inside(project.root, path)}
+    inside = paths_inside(project.root, path)
     known = {one.learning_id for one in session.injected}
     return {
         learning_id: noted
         for noted, learning_id in project.finder.index.named_files()
-        if noted_path(noted) in names and learning_id not in known and is_learning_id(learning_id)
+        if os.path.normpath(noted) in inside
+        and learning_id not in known
+        and is_learning_id(learning_id)
     }
 
 
@@ -125,12 +127,6 @@ def _ranked(project: "Project", named: Iterable[str]) -> list[Ranked]:
         return []
     days = project.config.retrieval.recency_days_to_30_percent
     return rank(found, project.usage([one.entry.id for one in found]), project.now, days)
-
-
-def noted_path(path: str) -> str:
-    """Write a path that a learning names as it is listed and looked for."""
-    parts = [part for part in path.split("/") if part not in ("", ".")]
-    return "" if ".." in parts else "/".join(parts)
 
 
 def line_of(*, learning_id: str, category: str, summary: str, age: str, named: str) -> str:
