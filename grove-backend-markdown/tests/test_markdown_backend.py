@@ -5,6 +5,7 @@ from attrs import evolve
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import grove_core
 from grove_backend_markdown import plugin
 from grove_backend_markdown.backend import MarkdownBackend
 from grove_backend_markdown.format import change_status, file_header, format_entry
@@ -106,6 +107,23 @@ def test_each_learning_gets_a_file_and_a_second_write_changes_nothing(spread, fo
     assert list(backend.iterate()) == [one, two]
     assert backend.ping().ok
     assert backend.ping().location == str(folder)
+
+
+def test_unchanged_files_are_not_read_for_each_write(spread, folder, monkeypatch):
+    backend = MarkdownBackend(spread)
+    read = []
+
+    def read_bytes(path, largest):
+        read.append(path)
+        return grove_core.read_bytes(path, largest)
+
+    monkeypatch.setattr("grove_backend_markdown.store.read_bytes", read_bytes)
+    for number in range(9):
+        backend.write(example_learning(number))
+    assert len(read) <= 9
+    edited = min(folder.glob("*.md"))
+    edited.write_text(edited.read_text().replace(edited.stem, "cl_20260206_bbbbbb"))
+    assert backend.get("cl_20260206_bbbbbb") is not None
 
 
 def test_moving_merges_what_stands_in_both_places(context, spread, folder):

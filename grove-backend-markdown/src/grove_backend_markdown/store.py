@@ -3,15 +3,15 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from grove_backend_markdown.reader import Entry, Problem, Reading, read_entries
-from grove_core import Learning, StorageError, fingerprint_of, read_bytes
+from grove_core import Learning, StorageError, read_bytes
 
 _ENDING: Final = ".md"
-_NOTHING: Final = Reading((), ())
 LARGEST_BYTES: Final = 16 * 1024 * 1024
 MOST_ENTRIES: Final = 20_000
 # Of a file and a folder together; the folder's files count in the order of their names.
@@ -25,6 +25,9 @@ _TOO_LARGE: Final = (
 _TOO_MANY: Final = (
     f"from here on nothing is read: a project has at most {MOST_IN_ALL:,} entries and 64 MiB"
 )
+
+
+_Mark = tuple[int, int, int, int]
 
 
 class Located(NamedTuple):
@@ -42,7 +45,7 @@ class Store:
         self.path = path
         self._folder = folder
         self.spread = spread
-        self._cache: dict[Path, tuple[str, Reading]] = {}
+        self._cache: dict[str, tuple[_Mark, bytes, bool]] = {}
 
     @property
     def target(self) -> Path:
@@ -69,10 +72,12 @@ class Store:
 
     def find(self, learning_id: str) -> Located | None:
         """Find an entry, as ``learnings`` has it, and parse no file that does not hold its id."""
-        for path in (self.path, *map(Path, self._files_in_folder())):
-            entry = self._read(path, holding=learning_id).find(learning_id)
+        wanted = learning_id.encode()
+        for path in (str(self.path), *self._files_in_folder()):
+            content, is_whole = self._read(path)
+            entry = _parsed(content, is_whole).find(learning_id) if wanted in content else None
             if entry is not None:
-                return Located(path, entry)
+                return Located(Path(path), entry)
         return None
 
     def look(self) -> tuple[int, list[str]]:
@@ -105,7 +110,7 @@ class Store:
 
     def forget(self, path: Path) -> None:
         """Read a file again next time, however alike it looks."""
-        self._cache.pop(path, None)
+        self._cache.pop(str(path), None)
 
     def _readings(self) -> Iterator[tuple[Path, Reading]]:
         entries = size = 0
@@ -132,20 +137,20 @@ class Store:
         # Text: making a Path takes as long as reading a small file.
         return [f"{self._folder}/{name}" for name in names]
 
-    def _read(self, path: Path, *, holding: str = "") -> Reading:
-        """Read a file; unless it has been parsed, nothing of one that does not hold a text."""
-        fingerprint = fingerprint_of([path])
+    def _read(self, path: str) -> tuple[bytes, bool]:
+        """Read what counts of a file, unless it looks as it did when it was read before."""
+        try:
+            status = os.stat(path)  # noqa: PTH116 - text, as above
+        except OSError:
+            return b"", True
+        mark = status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
         cached = self._cache.get(path)
-        if cached is not None and cached[0] == fingerprint:
-            return cached[1]
-        read = _read_bounded(path)
-        if read is None or holding.encode() not in read[0]:
-            return _NOTHING
-        reading = _parsed(*read)
-        self._cache[path] = fingerprint, reading
-        return reading
+        if cached is None or cached[0] != mark:
+            cached = self._cache[path] = mark, *(_read_bounded(path) or (b"", True))
+        return cached[1:]
 
 
+@lru_cache(maxsize=1)
 def _parsed(content: bytes, is_whole: bool) -> Reading:  # noqa: FBT001 - as it was read
     reading = read_entries(content.decode("utf-8", "surrogateescape"))
     if is_whole:

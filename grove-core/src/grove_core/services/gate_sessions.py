@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,8 +35,6 @@ class GateSessions:
 
     Attributes:
         now: The time of the command, UTC.
-        settings: The gate's validated section, or ``None`` where it is not installed.
-        by_agent: Whether a client's agent has started the process, as the environment says.
     """
 
     def __init__(self, name: str, start: Path | None = None) -> None:
@@ -48,8 +47,16 @@ class GateSessions:
         self._name = name
         self._project = Project(start or Path.cwd(), os.environ, now_utc())
         self.now: datetime = self._project.now
-        self.settings: Any = self._project.gate_settings().get(name)
-        self.by_agent = self._project.is_run_by_agent
+
+    @cached_property
+    def settings(self) -> Any:  # noqa: ANN401 - of the gate's own class
+        """The gate's validated section, or ``None`` where it is not installed."""
+        return self._project.gate_settings().get(self._name)
+
+    @cached_property
+    def by_agent(self) -> bool:
+        """Whether a client's agent has started the process, as the environment says."""
+        return self._project.is_run_by_agent
 
     def find(self, session_id: str | None) -> Session:
         """Find a session.
