@@ -25,18 +25,15 @@ DISCOVER_SECONDS: Final = 5.0
 class BackendsGroup(LazyGroup):
     """grove's own commands, and a group for each backend that has some."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name grove's commands and the backends that have some."""
-        own = super().list_commands(ctx)
-        names = {name for name, one in _backends(ctx).items() if one.value.commands}
-        return [*own, *sorted(names.difference(own))]
+    def help_lines(self, ctx: click.Context) -> Mapping[str, str]:
+        """Return a line for each backend that has commands."""
+        backends = _backends(ctx).items()
+        found = {name: _line(one.value) for name, one in backends if one.value.commands}
+        return {name: found[name] for name in sorted(found.keys() - self.commands)}
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return one of grove's commands, or the group of a backend."""
-        if (own := super().get_command(ctx, cmd_name)) is not None:
-            return own
-        offered = _backends(ctx).get(cmd_name)
-        return BackendCommands(offered) if offered and offered.value.commands else None
+    def load(self, ctx: click.Context, name: str) -> click.Command:
+        """Return the group of a backend."""
+        return BackendCommands(_backends(ctx)[name])
 
 
 class BackendCommands(LazyGroup):
@@ -46,8 +43,7 @@ class BackendCommands(LazyGroup):
         spec = backend.value
         self._backend = backend
         self._specs = {one.name: one for one in spec.commands}
-        line = f"Commands of the backend {spec.name}: {', '.join(self._specs)}."
-        super().__init__(name=spec.name, help=line, short_help=line)
+        super().__init__(name=spec.name, help=_line(spec), short_help=_line(spec))
 
     def help_lines(self, _: click.Context) -> Mapping[str, str]:
         """Return the help lines that the backend gives."""
@@ -58,6 +54,10 @@ class BackendCommands(LazyGroup):
         library = project_of(ctx).library
         ctx.obj = library.context_for(self._backend.value.name, Area.PROJECT)
         return load_offered(ctx, Contribution(value=self._specs[name], source=self._backend.source))
+
+
+def _line(spec: BackendSpec) -> str:
+    return f"Commands of the backend {spec.name}: {', '.join(one.name for one in spec.commands)}."
 
 
 def _backends(ctx: click.Context) -> Mapping[str, Contribution[BackendSpec]]:
