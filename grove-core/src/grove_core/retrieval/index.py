@@ -123,7 +123,6 @@ class LearningIndex(CachedPart):
         self,
         query: QueryTerms,
         *,
-        most: int = MOST_CANDIDATES,
         all_statuses: bool = False,
         admits: Callable[[Entry], bool] = lambda _: True,
     ) -> list[Found]:
@@ -134,7 +133,7 @@ class LearningIndex(CachedPart):
             with transaction(connection, "DEFERRED"):
                 numbers = _candidates(connection, query)
                 wanted = [number for number in numbers if all_statuses or number > 0]
-                found = list(_load(connection, wanted, most, admits))
+                found = list(_load(connection, wanted, admits))
                 texts = [text for _, text in found]
                 fit = relevances(query, texts, _corpus(connection))
             return _best(Found(*one, fits) for one, fits in zip(found, fit, strict=True))
@@ -236,12 +235,11 @@ def _frequencies(
 def _load(
     connection: sqlite3.Connection,
     numbers: Sequence[int],
-    most: int,
     admits: Callable[[Entry], bool],
 ) -> Iterator[tuple[Entry, IndexedText]]:
     """Read the learnings of some numbers until there are enough ids."""
     seen: set[str] = set()
-    for some in portions(numbers, most):
+    for some in portions(numbers, MOST_CANDIDATES):
         select = f"SELECT number, {TEXTS}, {COLUMNS} FROM entry"
         select += f" WHERE number IN ({places(some)}) AND {_NOT_PUT_AWAY}"
         rows = {row[0]: row[1:] for row in connection.execute(select, some)}
@@ -250,7 +248,7 @@ def _load(
             if admits(entry):
                 seen.add(entry.id)
                 yield entry, IndexedText(*row[:5])
-            if len(seen) >= most:
+            if len(seen) >= MOST_CANDIDATES:
                 return
 
 

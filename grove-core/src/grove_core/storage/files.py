@@ -288,7 +288,7 @@ def replace(path: StrPath, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) ->
         with suppress(OSError):
             os.unlink(temporary)
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
-    remove_leftovers(directory, _STALE_SECONDS)
+    _remove_leftovers(directory)
 
 
 def replace_text(path: StrPath, text: str) -> None:
@@ -314,7 +314,7 @@ def set_aside(path: StrPath, content: bytes) -> str:
     return free
 
 
-def remove_leftovers(directory: StrPath, age: float) -> None:
+def _remove_leftovers(directory: StrPath) -> None:
     """Remove what processes that were killed while replacing a file have left behind."""
     with suppress(OSError):
         names = os.listdir(directory)
@@ -325,7 +325,7 @@ def remove_leftovers(directory: StrPath, age: float) -> None:
             if match is None or is_running(int(match[1])):
                 continue
             leftover = os.path.join(directory, name)
-            if time.time() - os.lstat(leftover).st_mtime >= age:
+            if time.time() - os.lstat(leftover).st_mtime >= _STALE_SECONDS:
                 os.unlink(leftover)
 
 
