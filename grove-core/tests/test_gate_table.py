@@ -377,6 +377,10 @@ def test_broken_cycles_stay_visible_until_something_is_written_down():
     gate = play(gate_in(PENDING), *[STOP] * 5, END, DETECT, CLOSE_TWO, *[STOP] * 4)
     assert [cycle.tickets[0].ticket_id for cycle in gate.broken_cycles] == ["T-1", "T-2"]
     assert play(gate, REFLECT).broken_cycles == play(gate, SKIP).broken_cycles == ()
+    ended = play(gate, TicketClosed(ticket=evolve(TWO, ticket_id="T-3")), STOP, SKIP)
+    assert (ended.status, ended.broken_cycles) == (SKIPPED, gate.broken_cycles)
+    reopened = play(gate, TicketCloseFailed(ticket=TWO, reopened=True))
+    assert reopened.broken_cycles == gate.broken_cycles[:1]
     for number in range(13):
         gate = play(gate, TicketClosed(ticket=evolve(TWO, ticket_id=f"{number}")), *[STOP] * 4)
     latest = [cycle.tickets[0].ticket_id for cycle in gate.broken_cycles]

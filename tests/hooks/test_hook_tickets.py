@@ -78,6 +78,10 @@ def test_a_ticket_that_is_opened_again_is_not_owed_for(beads, agent, command):
     agent.closes("bd-1")
     for _ in range(3):
         agent.is_blocked()
+    assert "lets the agent go" in agent.stops(active=True).stderr
+    assert beads.session()["gate"]["broken_cycles"]
+    reopens(agent, "bd-1", command)
+    assert beads.session()["gate"]["broken_cycles"] == []
 
 
 def test_a_reopening_that_failed_keeps_the_debt(beads, agent):

@@ -6,6 +6,7 @@ from typing import TypeAlias
 from attrs import evolve, field
 
 from grove_core.model.gate import (
+    BrokenCycle,
     CircuitBreaker,
     Cycle,
     CycleOutcome,
@@ -131,6 +132,7 @@ def ticket_close_failed(
     ticket, cycle = event.ticket, gate.cycle
     note = EventType.TICKET_REOPENED if event.reopened else EventType.TICKET_CLOSE_FAILED
     notes = [(note, describe(ticket))]
+    gate = evolve(gate, broken_cycles=_without(gate.broken_cycles, ticket))
     if not gate.status.reflection_pending or cycle is None:
         return Outcome(gate, notes=notes)
     left = tuple(other for other in cycle.tickets if not is_same_ticket(other, ticket))
@@ -147,6 +149,16 @@ def ticket_close_failed(
     )
     finished = finish(gate, CycleOutcome.NO_CHANGE, now)
     return Outcome(before, Decision(finished=finished), notes)
+
+
+def _without(cycles: tuple[BrokenCycle, ...], ticket: Ticket) -> tuple[BrokenCycle, ...]:
+    """Take a ticket out of cycles that the breaker let go."""
+    kept = []
+    for one in cycles:
+        left = tuple(other for other in one.tickets if not is_same_ticket(other, ticket))
+        if left or not one.tickets:
+            kept.append(evolve(one, tickets=left))
+    return tuple(kept)
 
 
 def with_known_details(ticket: Ticket, known: Ticket | None) -> Ticket:
@@ -187,7 +199,6 @@ def _resolve(gate: Gate, kind: GateStatus, now: datetime, notes: Notes) -> Outco
         gate,
         breaker=CircuitBreaker(),
         session_mode=with_new_baseline(gate.session_mode),
-        broken_cycles=(),
     )
     if gate.status.reflection_pending:
         finished = finish(gate, CycleOutcome(kind.value), now)
@@ -203,4 +214,5 @@ def _resolve(gate: Gate, kind: GateStatus, now: datetime, notes: Notes) -> Outco
         earned_at = max(now, detected_at or now)
         credit = GateCredit(kind=kind, earned_at=earned_at, ticket=only_for)
         rested = evolve(rested, credit=credit)
+    rested = evolve(rested, broken_cycles=())
     return Outcome(rested, Decision(baseline_moves=True), notes)

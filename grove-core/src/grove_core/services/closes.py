@@ -160,8 +160,8 @@ def ticket_key(system: str, ticket_id: str | None) -> str:
 
 
 def _owed_for(gate: Gate) -> Sequence[Ticket]:
-    is_pending = gate.status.reflection_pending and gate.cycle is not None
-    return gate.cycle.tickets if is_pending and gate.cycle is not None else ()
+    pending = gate.closed if gate.status.reflection_pending else ()
+    return (*pending, *(one for cycle in gate.broken_cycles for one in cycle.tickets))
 
 
 def resolve(
@@ -175,7 +175,7 @@ def resolve(
     closed_in_prompt = dict(session.closed_in_prompt)
     events: list[GateEvent] = []
     unproven = list(session.unproven)
-    closed_in = dict(session.closed_in) if session.gate.status.reflection_pending else {}
+    closed_in = dict(session.closed_in) if _owed_for(session.gate) else {}
     for (system, ticket_id), one in _counted(fresh).items():
         close = one.close
         if system in closes.once_per_prompt and prompt_id is not None:
