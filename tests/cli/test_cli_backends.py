@@ -181,3 +181,56 @@ def test_what_a_command_cannot_do_ends_as_grove_s_own(acme):
     assert (done.code, done.stdout) == (1, "")
     assert done.stderr.startswith("grove: ")
     assert "no/such/cellar" in done.stderr
+
+
+UNREADABLE = """
+import grove_core as grove
+
+class Backend:
+    name = "acme"
+    capabilities = frozenset({grove.Capability.ITERATE, grove.Capability.GET})
+
+    def __init__(self, context):
+        pass
+
+    def iterate(self):
+        ANSWER
+
+    def get(self, learning_id):
+        raise ValueError("a torn disk")
+
+    def search(self, query, filters):
+        return []
+
+    def write(self, learning):
+        raise grove.BackendError("read only")
+
+    def ping(self):
+        return grove.Health(ok=True, detail="")
+
+@grove.hookimpl
+def grove_memory_backends():
+    detect = lambda context: grove.Detection(marker="acme")
+    return [grove.BackendSpec(name="acme", detect=detect, open=Backend)]
+"""
+
+
+@pytest.mark.parametrize(
+    "iterate", ['return [{"id": "cl_x"}]', 'return "junk"', "return None", "raise ValueError(3)"]
+)
+def test_what_cannot_be_read_is_no_empty_store(world, iterate):
+    world.initialise()
+    world.install_plugin("acme", UNREADABLE.replace("ANSWER", iterate), "grove.backends")
+    world.learning("cl_20300102_aaaaaa", "Stream reports, since lists do not fit")
+    for words in (["list"], ["search", "reports"], ["maintain", "list"], ["stats"]):
+        done = world.grove(*words, "--json")
+        assert done.code == 1
+        assert "what acme holds could not be read" in done.json["error"]
+        assert "grove: plugin acme 1.0 (grove.backends:acme)" in done.stderr
+    assert [one["id"] for one in world.grove("list", "--json").json["learnings"]]
+    done = world.grove("export")
+    assert (done.code, done.stdout) == (1, "")
+    done = world.grove("show", "cl_20300102_bbbbbb", "--json")
+    assert "what acme holds could not be read" in done.json["warnings"][0]
+    start = world.hook("SessionStart", {"session_id": "s1", "source": "startup"})
+    assert start.code == 0

@@ -5,6 +5,7 @@ from functools import cache
 
 from grove_core.cli.schema import sections
 
+EVERYWHERE = {"error", "warnings[]"}  # as the page's introduction says
 PACKAGES = ("grove_core", "grove_eval", "grove_backend_mcp", "grove_backend_postgres")
 
 
@@ -81,4 +82,4 @@ def undocumented(words, document):
             fitting.append((len(names), len(options), title))
     # Commands of plugins need no page, and what is short for another command has no keys of its own.
     known = documented()[max(fitting)[-1]] if fitting else set()
-    return keys_of(document, known) - known if known else set()
+    return keys_of(document, known) - known - EVERYWHERE if known else set()

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
@@ -225,6 +225,11 @@ class Project:
             outbox=self.outbox,
             primary=self.config.backends.primary,
         )
+
+    @property
+    def unread(self) -> "Collection[str]":
+        """The backends that should have been read and could not be."""
+        return self.library.unread if "library" in vars(self) else ()
 
     @property
     def layout(self) -> StorageLayout:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,8 +55,8 @@ def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
             raise  # the reader has seen enough of what was printed as it went
         except (GroveError, OSError) as error:
             result = Result.failed(str(error))
-        if project is not None and project.lost_events:
-            result = _with_lost_events(result, project.lost_events)
+        if project is not None and not result.names_problems:
+            result = _with_warnings(result, project)
         print_result(result, as_json=as_json, quiet=quiet)
         if project is not None:
             if not result.names_problems:
@@ -106,14 +106,25 @@ def is_interactive() -> bool:
     return not plain and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _with_lost_events(result: Result, lost: Sequence[str]) -> Result:
-    """Add a warning: what was done is done, and counts nowhere."""
-    causes = "; ".join(dict.fromkeys(lost))
-    warning = f"the event log cannot be written, so this counts in no numbers: {causes}"
+def _with_warnings(result: Result, project: Project) -> Result:
+    """Say that what was done counts nowhere, and fail where what was found is not all."""
+    causes = "; ".join(dict.fromkeys(project.lost_events))
+    lost = f"the event log cannot be written, so this counts in no numbers: {causes}"
+    unread = f"what {', '.join(sorted(project.unread))} holds could not be read, or not all of it"
+    warnings = [*([lost] if causes else ()), *([unread] if project.unread else ())]
+    if not warnings:
+        return result
+    failed = bool(project.unread) and not project.library.has_written
     document = result.document
     if document is not None:
-        document = {**document, "warnings": [*document.get("warnings", ()), warning]}
-    return evolve(result, document=document, warnings=(*result.warnings, warning))
+        error = {"error": unread} if failed and not result.exit_code else {}
+        document = {**document, **error, "warnings": [*document.get("warnings", ()), *warnings]}
+    return evolve(
+        result,
+        document=document,
+        warnings=(*result.warnings, *warnings),
+        exit_code=result.exit_code or int(failed),
+    )
 
 
 def _update_index(project: Project) -> None:

@@ -68,6 +68,8 @@ def export_command(
         if is_personal
         or (one.area is not Area.PERSONAL and one.hit.learning.scope is not Scope.PERSONAL)
     ]
+    if project.unread:
+        raise GroveError("nothing was exported, since not everything could be read")
     found.sort(key=lambda one: (one.timestamp, one.id))
     learnings = found[-(selection.limit or len(found)) :]
     text = write_jsonl(learnings) if form == JSONL else write_markdown(learnings, project.root.name)

@@ -1,6 +1,7 @@
 """The memory backends of a project as one library: storing, searching and changing learnings."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeGuard, TypeVar
 
@@ -43,6 +44,8 @@ _NO_ANSWER: Final = "did not answer; `grove plugins` names the fault"
 _NOT_OPENED: Final = Health(ok=False, detail="could not be opened; `grove plugins` names the fault")
 _NOT_ASKED: Final = "not asked here: `grove backends` asks its server"
 
+_FAILED: Final = object()
+
 T = TypeVar("T")
 
 
@@ -50,6 +53,11 @@ class MemoryLibrary(AvailableBackends):
     """All memory backends that are available in a project."""
 
     has_written = False
+
+    @cached_property
+    def unread(self) -> set[str]:
+        """The backends that could not be read, so that what was found may not be all."""
+        return set()
 
     def store(self, target: OpenBackend, learning: Learning) -> Receipt:
         """Write a learning, or have it wait in the outbox until its backend can take it."""
@@ -104,13 +112,14 @@ class MemoryLibrary(AvailableBackends):
         if opened.can(Capability.CHANGES):
             answer = self._ask(opened, "changes", mark, seconds=seconds)
             if not isinstance(answer, Changes):
+                self.unread.add(opened.name)
                 return None
+            sound = self._sound(opened, "changes", answer.learnings, is_learning)
         else:
             listed = self._list(opened, seconds)
             if listed is None:
                 return None
-            answer = Changes(learnings=tuple(listed), mark="", whole=True)
-        sound = self._sound(opened, "changes", answer.learnings, is_learning)
+            answer, sound = Changes(learnings=(), mark="", whole=True), listed
         clean = tuple(_located(learning, opened).hit.learning for learning in sound)
         return evolve(answer, learnings=clean)
 
@@ -126,7 +135,7 @@ class MemoryLibrary(AvailableBackends):
         found: dict[str, FoundLearning] = {}
         for opened in filter(asked, self._all()):
             limit = self._limit(opened, seconds)
-            hits = self._ask(opened, "search", query, filters, seconds=limit, default=())
+            hits = self._ask(opened, "search", query, filters, seconds=limit, default=_FAILED)
             for hit in self._sound(opened, "search", hits, is_hit):
                 if not filters.admit(hit.learning):
                     continue
@@ -149,8 +158,9 @@ class MemoryLibrary(AvailableBackends):
     def iterate(self) -> Iterator[FoundLearning]:
         """Go through the learnings of all backends that can list theirs."""
         found: dict[str, FoundLearning] = {}
+        self.unread.update(name for _, name in self.silent())
         for opened in self.able(Capability.ITERATE):
-            for learning in self._sound(opened, "iterate", self._list(opened) or (), is_learning):
+            for learning in self._list(opened) or ():
                 known = found.get(learning.id)
                 if known is None or _supersedes(learning, known):
                     found[learning.id] = _located(learning, opened)
@@ -230,17 +240,22 @@ class MemoryLibrary(AvailableBackends):
     def _list(
         self, opened: OpenBackend, seconds: float = LIST_SECONDS
     ) -> Sequence[Learning] | None:
-        return self._plugins.call(
+        listed = self._plugins.call(
             opened.provided,
             "iterate",
             lambda: tuple(opened.backend.iterate()),
             seconds=seconds,
             default=None,
         )
+        if listed is None:
+            self.unread.add(opened.name)
+            return None
+        return self._sound(opened, "iterate", listed, is_learning)
 
     def _get(self, opened: OpenBackend, learning_id: str) -> Learning | None:
-        found = self._ask(opened, "get", learning_id, seconds=READ_SECONDS)
-        sound = self._sound(opened, "get", [found] if found else [], is_learning)
+        found = self._ask(opened, "get", learning_id, seconds=READ_SECONDS, default=_FAILED)
+        answer = found if found is _FAILED else [found] if found else []
+        sound = self._sound(opened, "get", answer, is_learning)
         return next(iter(sound), None)
 
     def _limit(self, opened: OpenBackend, seconds: float) -> float:
@@ -276,11 +291,16 @@ class MemoryLibrary(AvailableBackends):
         is_sound: Callable[[object], TypeGuard[T]],
     ) -> Sequence[T]:
         """Take what can be used of a backend's answer; the rest is reported."""
+        if answer is _FAILED:
+            self.unread.add(opened.name)
+            return ()
         if not isinstance(answer, list | tuple):
+            self.unread.add(opened.name)
             self._complain(opened, method, f"returned {type(answer).__name__} instead of a list")
             return ()
         sound = [one for one in answer if is_sound(one)]
         if len(sound) < len(answer):
+            self.unread.add(opened.name)
             detail = "returned a learning whose fields are not as they should be"
             self._complain(opened, method, detail)
         return sound
