@@ -5,13 +5,12 @@ import re
 import shlex
 import shutil
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
-from core_worlds import write_program
+from core_worlds import run_program, write_program
 from session_server import Lines, said
 from session_server import answers as answers_of_server
 
@@ -138,14 +137,11 @@ def launch(tmp_path):
 
     def run(*words, path="", program=LAUNCHER, shell="sh", stdin="payload", **variables):
         environment = {"HOME": str(home), "PATH": str(path), **variables}
-        return subprocess.run(
+        return run_program(
             [shutil.which(shell), program, *words],
             env={name: str(value) for name, value in environment.items()},
             cwd=home,
             input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     run.home = home
@@ -258,11 +254,9 @@ def test_installer_says_and_runs_the_first_installer_there_is(tmp_path, call):
     order = ["uv", "pipx", "python3"]
     for name in order[order.index(words[0]) :]:
         write_program(tmp_path / name, f"printf '<%s>' {name} \"$@\"")
-    done = subprocess.run(
+    done = run_program(
         [shutil.which("sh"), INSTALLER],
         env={"PATH": str(tmp_path), "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
         check=True,
     )
     said = done.stdout.index("+ " + shlex.join(words))

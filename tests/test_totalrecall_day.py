@@ -2,12 +2,12 @@
 
 import json
 import re
-import subprocess
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 from attrs import define, field
+from core_worlds import run_program
 
 HOOKS = Path(__file__).parent / "totalrecall_hooks"
 TEMPLATE = (
@@ -48,12 +48,10 @@ class Day:
 
     def hook(self, name):
         """Runs one of Total Recall's hooks; gives what it prints."""
-        done = subprocess.run(
+        done = run_program(
             ["/bin/sh", HOOKS / f"{name}.sh"],
             cwd=self.world.project,
             env={**self.world.environment, "CLAUDE_PROJECT_DIR": str(self.world.project)},
-            capture_output=True,
-            text=True,
             check=True,
         )
         assert done.stderr == ""

@@ -2,11 +2,10 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-from core_worlds import write_program
+from core_worlds import run_program, write_program
 
 from grove_core import HookEvent, StartSource, Status
 from grove_hosts.gemini import grove_hosts
@@ -128,12 +127,8 @@ def test_a_program_that_is_gone_or_complains_denies_nothing(context, install, tm
     (tmp_path / "bin").mkdir()
     if program:
         write_program(tmp_path / "bin" / program, "echo complaint >&2\necho '{}'")
-    run = subprocess.run(
-        [shutil.which("bash"), "-c", command],
-        env={"PATH": str(tmp_path / "bin")},
-        capture_output=True,
-        text=True,
-        check=True,
+    run = run_program(
+        [shutil.which("bash"), "-c", command], env={"PATH": str(tmp_path / "bin")}, check=True
     )
     assert (run.stdout, run.stderr) == ("{}\n" if program else "", "")
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from core_worlds import write_file
+from core_worlds import run_program, write_file
 from terminal import on_terminal
 from world import listing
 
@@ -279,14 +279,11 @@ def test_every_event_has_a_hook_that_names_the_program_itself(world, local, shar
     assert hooks_of(local) == expected
     assert (world.project / ".grove" / "config.toml").exists()
     (hook,) = hooks_of(local)["SessionStart"][0]["hooks"]
-    done = subprocess.run(
+    done = run_program(
         ["sh", "-c", hook["command"]],
         input=json.dumps({"session_id": "session-1", "cwd": str(world.project)}),
         env=world.environment,
         cwd=world.project,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert world.session()["id"] == "session-1"

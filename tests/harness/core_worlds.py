@@ -105,6 +105,11 @@ def git(*words, cwd):
     subprocess.run(["git", *words], cwd=cwd, check=True, capture_output=True)
 
 
+def run_program(words, *, check=False, **options):
+    """Run a program to its end; what it prints is text."""
+    return subprocess.run(words, capture_output=True, text=True, check=check, **options)
+
+
 def write_file(path, text=""):
     """A file, whose folder is made; gives its path."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 
 from attrs import evolve
-from core_worlds import events_in
+from core_worlds import events_in, run_program
 
 from grove_backend_markdown.backend import MarkdownBackend
 from grove_core import BackendContext, LearningStatus, StorageLayout, event_log
@@ -30,13 +30,10 @@ class Clone:
         own = {"HOME": str(self.root), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_EDITOR": "true"}
         own |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_MERGE_AUTOEDIT": "no", "LC_ALL": "C.UTF-8"}
         identity = ("-c", f"user.name={self.root.name}", "-c", "user.email=n@example.com")
-        done = subprocess.run(
+        done = run_program(
             ["git", *identity, "-c", "core.fsync=none", "-c", "gc.auto=0", *words],
             cwd=self.root,
             env={"PATH": os.environ["PATH"], **own},
-            capture_output=True,
-            text=True,
-            check=False,
             stdin=subprocess.DEVNULL,
         )
         assert fails or not done.returncode, (words, done.stdout, done.stderr)

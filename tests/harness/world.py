@@ -16,7 +16,7 @@ from pathlib import Path
 
 import in_process
 from attrs import define, field, frozen
-from core_worlds import install, write_program
+from core_worlds import install, run_program, write_program
 from documented import undocumented
 
 from grove_core.storage.paths import ProjectPaths
@@ -186,13 +186,8 @@ class World:
         return Agent(self, session_id, variables)
 
     def git(self, *words):
-        done = subprocess.run(
-            ["git", *GIT_IDENTITY, *words],
-            cwd=self.project,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=True,
+        done = run_program(
+            ["git", *GIT_IDENTITY, *words], cwd=self.project, env=self.environment, check=True
         )
         return done.stdout
 

@@ -2,12 +2,12 @@
 
 import json
 import os
-import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from core_worlds import run_program
 
 BAD = Path(__file__).parents[2] / "grove-backend-mcp" / "tests" / "servers" / "bad_server.py"
 ORDERS = "OrderStore.export_1()"
@@ -131,13 +131,11 @@ def test_a_start_loads_nothing_that_talks_to_a_server(memory):
         "code = main()\nprint(*sys.modules, file=sys.stderr)\nraise SystemExit(code)"
     )
     payload = {"session_id": "session-1", "cwd": str(world.project), "source": "startup"}
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-c", program, "hook", "session-start"],
         input=json.dumps(payload),
         cwd=world.project,
         env=world.environment,
-        capture_output=True,
-        text=True,
         check=True,
     )
     assert ORDERS in done.stdout

@@ -3,12 +3,12 @@
 import functools
 import http.server
 import os
-import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
+from core_worlds import run_program
 from looking import SMALLEST_CONTRAST
 
 ROOT = Path(__file__).parents[3]
@@ -69,13 +69,10 @@ def build(folder):
     """
     unreachable = "http://127.0.0.1:9"
     proxies = {f"{scheme}_proxy": unreachable for scheme in ("http", "https", "all")}
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
         cwd=ROOT,
         env={**os.environ, **proxies, "NO_MKDOCS_2_WARNING": "1", "SITE_URL": ""},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr, done.stderr

@@ -3,12 +3,11 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from core_worlds import write_file, write_program
+from core_worlds import run_program, write_file, write_program
 from hosts import Call
 from scenario import FINISHED, bash
 
@@ -78,13 +77,7 @@ def hook_calls(project):
 
 def test_the_client_finds_the_plugin_in_order(claude, bare_project):
     environment = {"PATH": os.environ["PATH"], "HOME": str(bare_project.home)}
-    answer = subprocess.run(
-        [claude, "plugin", "validate", "--strict", PLUGIN],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    answer = run_program([claude, "plugin", "validate", "--strict", PLUGIN], env=environment)
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from core_worlds import write_program
+from core_worlds import run_program, write_program
 from pages import DOCS, ROOT, TEXTS, blocks_of, name_of
 
 from grove_core.quotation import NOTE
@@ -150,15 +150,12 @@ def test_commands_run_and_print_what_is_shown(page, tmp_path):
             expected[number] = block.body
         previous = block.info
     with team_database(page) as variables:
-        done = subprocess.run(
+        done = run_program(
             ["bash", "-c", "\n".join(script)],
             cwd=home,
             env={**environment, **variables},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
             timeout=600,
-            check=False,
         )
     printed = {
         int(file.name): file.read_text().replace(str(tmp_path), "") for file in outputs.iterdir()
@@ -183,10 +180,5 @@ SCRIPTS = ["screenshots.py", "measure_lessons.py"]
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_what_scripts_have_written_into_pages_is_true(script):
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / script, "--check"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program([sys.executable, ROOT / "scripts" / script, "--check"])
     assert done.returncode == 0, done.stdout + done.stderr

@@ -2,11 +2,11 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from core_worlds import run_program
 from real_servers import installed
 
 CLIENT = Path(__file__).parent / "servers" / "sdk_client.py"
@@ -18,12 +18,10 @@ GROVE = Path(sys.executable).with_name("grove")
 )
 def test_the_sdk_finds_the_tools_and_reads_what_they_answer(tmp_path, sdk, mode):
     python = installed(sdk) / "bin" / "python"
-    done = subprocess.run(
+    done = run_program(
         [python, CLIENT, mode, GROVE, "serve"],
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CLAUDE_CODE_SESSION_ID": "gone"},
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
         check=True,
         timeout=120,
     )

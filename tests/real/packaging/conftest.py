@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from attrs import define
+from core_worlds import run_program
 from world import Finished, World
 
 ROOT = Path(__file__).parents[3]
@@ -44,12 +45,8 @@ def uv(uv_program):
     """Runs uv."""
 
     def run(*words):
-        done = subprocess.run(
-            [uv_program, "--quiet", "--no-config", *map(str, words)],
-            env=tool_environment(),
-            capture_output=True,
-            text=True,
-            check=False,
+        done = run_program(
+            [uv_program, "--quiet", "--no-config", *map(str, words)], env=tool_environment()
         )
         assert done.returncode == 0, f"uv {words}:\n{done.stderr}"
 

@@ -18,6 +18,7 @@ from types import SimpleNamespace
 
 import pytest
 from attrs import define
+from core_worlds import run_program
 from scale import turned_up
 
 import grove_core
@@ -107,13 +108,10 @@ class Machine:
     variables: dict
 
     def run(self, *words, code=0, **variables):
-        done = subprocess.run(
+        done = run_program(
             list(map(str, words)),
             cwd=self.project.project,
             env={**self.variables, **variables},
-            capture_output=True,
-            text=True,
-            check=False,
             timeout=900,
         )
         assert done.returncode == code, (words, done.stdout, done.stderr)
