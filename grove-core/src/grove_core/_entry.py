@@ -32,8 +32,13 @@ def main() -> int:
         from grove_core.hooks.statusline import run as print_status_line
 
         return print_status_line()
+    import atexit
+    import gc
+
     from grove_core.cli.main import run_command_line
 
+    # As hooks are, commands are spared the search for garbage when they end.
+    atexit.register(gc.freeze)
     return run_command_line()
 
 
