@@ -28,56 +28,46 @@ def tool(name, ids, **fields):
     return (ToolCall(name=name, input=fields), ids)
 
 
-def write(folder, **files):
-    for name, text in files.items():
-        write_file(folder / name, text)
-
-
 def use_tissue(project):
     issue = {"id": "shop-1", "title": "Slow", "status": "in_progress", "tags": ["a"]}
-    write(project, **{".tissue/issues.jsonl": json.dumps(issue) + "\n"})
+    write_file(project / ".tissue/issues.jsonl", json.dumps(issue) + "\n")
 
 
-def use_beads(project):
+def use_beads(project, marker="config.yaml"):
     issue = {"id": "shop-1", "title": "Slow", "status": "in_progress", "labels": ["a"]}
-    write(project, **{".beads/issues.jsonl": json.dumps(issue) + "\n", ".beads/config.yaml": ""})
+    write_file(project / ".beads/issues.jsonl", json.dumps(issue) + "\n")
+    write_file(project / ".beads" / marker)
 
 
 def use_br(project):
-    issue = {"id": "shop-1", "title": "Slow", "status": "in_progress"}
-    write(project, **{".beads/issues.jsonl": json.dumps(issue) + "\n", ".beads/beads.db": ""})
+    use_beads(project, "beads.db")
 
 
 def use_tasks(project):
     task = {"id": "1", "subject": "Slow", "description": "Very", "status": "in_progress"}
-    write(project.parent, **{".claude/tasks/session-1/1.json": json.dumps(task)})
+    write_file(project.parent / ".claude/tasks/session-1/1.json", json.dumps(task))
 
 
 def use_backlog(project):
     text = "---\nid: TASK-1\ntitle: Slow\nstatus: In Progress\nlabels: [a]\n---\nVery\n"
     config = 'project_name: "shop"\nstatuses: ["To Do", "In Progress", "Done"]\n'
-    write(project, **{"backlog/config.yml": config, "backlog/tasks/task-1 - Slow.md": text})
+    write_file(project / "backlog/config.yml", config)
+    write_file(project / "backlog/tasks/task-1 - Slow.md", text)
 
 
 def use_taskmaster(project):
     tasks = {"master": {"tasks": [{"id": 1, "title": "Slow", "status": "in-progress"}]}}
-    state = {"currentTag": "master"}
-    write(
-        project,
-        **{
-            ".taskmaster/tasks/tasks.json": json.dumps(tasks),
-            ".taskmaster/state.json": json.dumps(state),
-        },
-    )
+    write_file(project / ".taskmaster/tasks/tasks.json", json.dumps(tasks))
+    write_file(project / ".taskmaster/state.json", '{"currentTag": "master"}')
 
 
 def use_taskwarrior(project):
-    write(project.parent, **{".taskrc": "data.location=~/.task\n"})
+    write_file(project.parent / ".taskrc", "data.location=~/.task\n")
 
 
 def use_tk(project):
     text = "---\nid: sh-1abc\nstatus: in_progress\ntags: [a]\n---\n# Slow\n\nVery\n"
-    write(project, **{".tickets/sh-1abc.md": text})
+    write_file(project / ".tickets/sh-1abc.md", text)
 
 
 def use_gitbug(project):
@@ -91,7 +81,7 @@ def use_branch(project):
 
 def use_linear(project):
     git("init", "-q", "-b", "shop-12-slow-orders", cwd=project)
-    write(project, **{".linear.toml": 'team_id = "SHOP"\n'})
+    write_file(project / ".linear.toml", 'team_id = "SHOP"\n')
 
 
 SYSTEMS = {
