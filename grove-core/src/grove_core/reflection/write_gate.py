@@ -196,5 +196,7 @@ def _advice(summary: str, text: Text, phrases: dict[str, float]) -> str:
         missing, added = f"Words such as {quoted} could stand for any work", "otherwise …"
     else:
         missing, added = "It says little that the next session would not do anyway", "otherwise …"
+    if added.split()[0] in summary.lower().split():  # the last advice was taken
+        return f"{missing}; say in the detail what goes wrong, where, and how one sees it."
     room = REASON_LENGTH_MAX - len(f'{missing}; say for example: "… {added}".')
     return f'{missing}; say for example: "{shorten(summary.rstrip(" .!"), room)} {added}".'
