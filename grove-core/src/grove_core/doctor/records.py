@@ -52,7 +52,7 @@ def home(examination: Examination) -> Iterator[CheckResult]:
 
 
 def project(examination: Examination) -> Iterator[CheckResult]:
-    """Check that the project can keep learnings."""
+    """Check that there is a project; whether learnings can be kept in it, backends say."""
     paths = examination.files
     directory = paths.grove_directory
     if not paths.initialised:
@@ -63,11 +63,6 @@ def project(examination: Examination) -> Iterator[CheckResult]:
     if not real.is_relative_to(os.path.realpath(paths.root)):
         detail = f"{directory} leads out of the project, to {real}"
         yield broken(detail, "Replace the link by a directory; grove writes to no other")
-    places = (directory, paths.learnings_file, paths.learnings_folder, paths.published_events)
-    for one in places:
-        if os.path.exists(one) and not os.access(one, os.W_OK):  # noqa: PTH110 - never raises
-            fix = f"chmod u+w {shlex.quote(str(one))}; or mount its disk so that it can be written"
-            yield broken(f"nothing can be written to {one}", fix)
     yield ok(str(directory))
 
 
