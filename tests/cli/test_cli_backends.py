@@ -197,6 +197,7 @@ class Backend:
         ANSWER
 
     def get(self, learning_id):
+        print("let me see")
         raise ValueError("a torn disk")
 
     def search(self, query, filters):

@@ -42,6 +42,7 @@ def test_a_person_adds_edits_and_archives(shop):
     assert done.code == 0
     assert shop.grove("list", "--json").json["count"] == 0
     assert edit(shop, "s/April/May/", "cl_nothing").code == 1
+    assert "there is no terminal" in shop.grove("edit", learning_id).stderr
 
 
 def test_a_file_is_named_from_the_root_of_the_project(shop):

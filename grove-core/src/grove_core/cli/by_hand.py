@@ -1,6 +1,8 @@
 """``grove add``, ``edit`` and ``rm``: what a person does with a learning."""
 
+import os
 import re
+import sys
 from pathlib import Path
 
 import rich_click as click
@@ -100,6 +102,8 @@ def edit_command(project: Project, *, learning_id: str) -> Result:
         raise LearningNotFoundError(f"no learning has the id {learning_id}")
     path = _file_of(project, learning_id)
     text = files.read_text(path) or ""
+    if not (sys.stdin.isatty() or os.environ.get("VISUAL") or os.environ.get("EDITOR")):
+        raise GroveError(f"there is no terminal to open an editor in; change {path}, or set EDITOR")
     click.edit(filename=str(path))
     edited = files.read_text(path) or ""
     wrong = []

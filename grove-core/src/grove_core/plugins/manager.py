@@ -4,8 +4,10 @@ pluggy checks what a plugin implements; grove calls each implementation by itsel
 limit, so that a broken plugin is reported under its distribution's name and the others go on.
 """
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import getattr_static, iscoroutinefunction, isroutine
@@ -373,7 +375,8 @@ class Plugins:
         if (plugin, what) in self._hung:
             return ()
         try:
-            return (call_limited(function, seconds, self._deadline),)
+            with redirect_stdout(sys.stderr):  # what commands print is read by programs
+                return (call_limited(function, seconds, self._deadline),)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             self._report(plugin, what, error)
             if isinstance(error, TimeLimitError):
