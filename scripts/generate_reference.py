@@ -66,6 +66,7 @@ EVENT_FIELDS: Final = {
     "tags": "its tags, as far as they could be read",
     "stage": "what refused it: `secret`, `schema`, `write_gate`, `duplicate`, `plugin`, `routing`",
     "reason": "why, for people",
+    "digest": "tells a submission from others of the same second",
     "decider": "`agent`, `user` or `auto`",
     "lines_changed": "the size of the change in session mode",
     "useful": "whether somebody found it useful",

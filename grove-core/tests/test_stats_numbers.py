@@ -265,7 +265,7 @@ def test_a_week_has_what_happened_in_it(count):
     )[0].weeks[-1]
     assert (week.start, week.hits) == (date(2026, 2, 2), Share(1, 1))
     assert (week.reflections, week.candidates, week.accepted) == (1, 3, 2)
-    assert (week.skips, week.blocks) == (1, 1)
+    assert (week.skips, week.blocks) == (1, 2)
 
 
 def test_a_line_that_stands_in_two_files_counts_once_and_what_is_older_not_at_all(tmp_path):

@@ -227,6 +227,14 @@ def test_a_lesson_refused_twice_is_kept_the_third_time(beads, blocked):
     assert "already stored" in blocked.grove("reflect", stdin=json.dumps(WEAK)).stdout
 
 
+def test_two_submissions_of_one_second_are_two(beads, blocked):
+    for summary, detail in LESSONS[:2]:
+        weak = WEAK | {"summary": summary, "detail": detail, "category": "none"}
+        blocked.grove("reflect", stdin=json.dumps(weak))
+    first, second = beads.events("reflection")
+    assert first | {"ts": ""} != second | {"ts": ""}
+
+
 LESSONS = [
     (
         "The tills update at 3 on Fridays",

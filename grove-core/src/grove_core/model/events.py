@@ -66,7 +66,7 @@ class Corrected(StatsEvent):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Reflection(StatsEvent):
-    """A submission was worked through."""
+    """A submission was worked through; its digest tells it from others of the same second."""
 
     event: ClassVar[str] = "reflection"
     session_id: str
@@ -76,6 +76,7 @@ class Reflection(StatsEvent):
     criteria: tuple[str, ...] = ()
     ticket_id: str | None = None
     backend: str = ""
+    digest: str = ""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

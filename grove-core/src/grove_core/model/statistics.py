@@ -144,6 +144,7 @@ class GateStats(NamedTuple):
 
     by_outcome: Mapping[str, int] = {}
     precision: Share = Share()
+    blocks: int = 0
     of_plugins: Mapping[str, Mapping[str, Share]] = {}
 
 

@@ -39,8 +39,8 @@ def cost_document(project: Project) -> dict[str, Any]:
     return {
         "showings": usage.surfaced,
         "shown": _size(usage.characters),
-        "stops": statistics.gate.precision.total,
-        "asked": _size(statistics.gate.precision.total * stop),
+        "stops": statistics.gate.blocks,
+        "asked": _size(statistics.gate.blocks * stop),
         "candidates": statistics.write_gate.passed.total,
         "refused": statistics.write_gate.passed.total - statistics.write_gate.passed.count,
         "limits": {

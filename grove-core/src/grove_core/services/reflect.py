@@ -307,6 +307,7 @@ def _log(project: Project, judged: _Judged, stored: Sequence[_Stored]) -> Sequen
         criteria=tuple(sorted(criteria)),
         ticket_id=ticket_of(session.gate),
         backend=", ".join(dict.fromkeys(one.receipt.backend for one in stored)),
+        digest=_digest(sent.candidates),
     )
     if stored or rejected:
         refusals = (_rejection(project, judged, one) for one in rejected)
@@ -322,10 +323,7 @@ def _rejection(project: Project, judged: _Judged, one: RejectedCandidate) -> Rej
     summary, reason = one.summary, one.rejection.reason
     if one.stage is Stage.SECRET:
         # Tells a candidate from others where no word of it may be kept.
-        raw = judged.sent.candidates[one.position]
-        content = json.dumps(raw, sort_keys=True, ensure_ascii=True, default=str)
-        digest = hashlib.sha256(content.encode("ascii")).hexdigest()[:_DIGEST_LENGTH]
-        summary = f"(withheld, sha256 {digest})"
+        summary = f"(withheld, sha256 {_digest(judged.sent.candidates[one.position])})"
         reason = f"holds what looks like a secret ({one.rejection.field})"
     return Rejected(
         ts=project.now,
@@ -335,6 +333,11 @@ def _rejection(project: Project, judged: _Judged, one: RejectedCandidate) -> Rej
         stage=one.stage.value,
         reason=reason,
     )
+
+
+def _digest(raw: Any) -> str:  # noqa: ANN401 - any JSON value
+    content = json.dumps(raw, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(content.encode("ascii")).hexdigest()[:_DIGEST_LENGTH]
 
 
 def _is_personal(raw: Any) -> bool:  # noqa: ANN401 - any JSON value

@@ -142,7 +142,7 @@ SELECT (day + {_MONDAY}) / 7, 'used', sum(referenced), sum(surfaced) FROM day
 WHERE day >= :first AND day <= :today AND (surfaced OR referenced) GROUP BY 1
 UNION ALL
 SELECT (day + {_MONDAY}) / 7, name, sum(number), 0 FROM counter
-WHERE (name IN ('completed', 'candidates', 'accepted', 'blocked') OR name GLOB 'skip:*')
+WHERE (name IN ('completed', 'candidates', 'accepted', 'blocks') OR name GLOB 'skip:*')
     AND day >= :first AND day <= :today GROUP BY 1, 2
 """
 
@@ -275,6 +275,7 @@ def _count(
         gate=GateStats(
             by_outcome=_named(counters, "gate:"),
             precision=Share(counters["blocked_and_reflected"], counters["blocked"]),
+            blocks=counters["blocks"],
             of_plugins=_plugin_gates(_named(counters, "plugin_gate:")),
         ),
         edges=Edges(*map(int, ask(_EDGES, last_month).fetchone())),
@@ -407,7 +408,7 @@ def _weeks(connection: sqlite3.Connection, now: datetime) -> tuple[WeekStats, ..
             candidates=numbers["candidates"],
             accepted=numbers["accepted"],
             skips=numbers["skips"],
-            blocks=numbers["blocked"],
+            blocks=numbers["blocks"],
         )
         for week in range(min(found, default=this), this + 1)
         for numbers in (found.get(week, Counter()),)

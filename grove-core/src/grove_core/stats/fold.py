@@ -423,7 +423,8 @@ def _counters_of(event: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, i
         case "gate":
             outcome = fields["outcome"]
             yield f"gate:{outcome}", 1
-            if fields.get("blocks", 0) > 0:
+            if (blocks := fields.get("blocks", 0)) > 0:
                 yield "blocked", 1
+                yield "blocks", blocks
                 if outcome == "reflected":
                     yield "blocked_and_reflected", 1

@@ -13,7 +13,7 @@ from grove_core.storage import files
 _T = TypeVar("_T")
 
 FILE_NAME: Final = "cache.sqlite"
-SCHEMA_VERSION: Final = 6
+SCHEMA_VERSION: Final = 7
 IN_MEMORY: Final = ":memory:"
 MOST_NAMED: Final = 500
 """What one question may name; how many SQLite allows is a matter of how it was built."""
