@@ -60,7 +60,11 @@ _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 @click.option("--rules", is_flag=True, help="Write the gate's protocol as a rule of the project.")
 @click.option("--uninstall", is_flag=True, help="Take back what init added; learnings stay.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
-@click.option("--diff", is_flag=True, help="Show the changes of the client's files line by line.")
+@click.option(
+    "--diff",
+    is_flag=True,
+    help="Show the files' changes line by line, as --dry-run does, and make them.",
+)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @grove_command
 def command(  # noqa: PLR0913 - one for each option
