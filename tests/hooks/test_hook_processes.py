@@ -26,9 +26,9 @@ MOST_MODULES = {
     "--version": 38,
     "hook pre-tool-use": 38,
     "hook post-tool-use": 38,
-    "hook stop": 188,
-    "status": 384,
-    "statusline": 64,
+    "hook stop": 187,
+    "status": 381,
+    "statusline": 61,
 }
 NEVER_BY_HOOKS = {"cattrs", "click", "rich", "logging", "asyncio", "importlib.metadata", "requests"}
 NEVER_FOR_NOTHING = NEVER_BY_HOOKS | {"json", "re", "pathlib", "attrs", "pluggy", "typing"}
