@@ -184,16 +184,19 @@ def _paragraph(text: str) -> str:
 
 
 def _option(option: click.Option, context: click.Context) -> str:
-    names = ", ".join(f"`{name}`" for name in option.opts)
+    names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
     value, choices = "", ""
     if isinstance(option.type, click.Choice):
         value = " …"
-        choices = f" One of {', '.join(f'`{choice}`' for choice in option.type.choices)}."
+        if not all(choice in (option.help or "") for choice in option.type.choices):
+            choices = f" One of {', '.join(f'`{choice}`' for choice in option.type.choices)}."
     elif not option.is_flag:
         is_number = isinstance(option.type, click.IntRange)
         value = " `N`" if is_number else f" `{option.make_metavar(context)}`"
-    default = f" Default: `{option.default}`." if option.show_default else ""
-    return f"| {names}{value} | {_cell(option.help or '')}{choices}{default} |"
+    has_default = option.show_default and option.default is not None
+    default = f" Default: `{option.default}`." if has_default else ""
+    required = " Required." if option.required else ""
+    return f"| {names}{value} | {_cell(option.help or '')}{choices}{default}{required} |"
 
 
 # --- configuration ------------------------------------------------------------------------------

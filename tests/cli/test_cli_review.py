@@ -44,7 +44,8 @@ def test_ratings_are_kept_in_the_log_that_the_learning_belongs_to(project):
     assert project.grove("review", second, "--not-useful").code == 0
     assert rated(project) == [(first, True), (second, False)]
     assert rated(project, personal=True) == [(PERSONAL, True)]
-    assert project.grove("review", "cl_20300102_nobody", "--useful").code == 1
+    unknown = project.grove("review", "cl_20300102_nobody", "--useful", "--json")
+    assert (unknown.code, unknown.json["error"]) == (1, "no learning has the id cl_20300102_nobody")
     for words in ((first,), ("--useful",)):
         assert project.grove("review", *words).code == 2
 

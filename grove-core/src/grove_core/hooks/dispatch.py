@@ -233,7 +233,8 @@ def _unknown(name: str, payload: Mapping[str, Any], project: Project) -> HookAns
     elif isinstance(event, str) and name.replace("-", "") == event.lower():
         return SILENCE  # a client has many more events; only a name that is none is a mistake
     else:
-        mistake = f"there is no hook event and no client {name}; see grove hook --help"
+        what = f"there is no hook event and no client {name}" if name else "no hook event is named"
+        mistake = f"{what}; see grove hook --help"
     project.diagnostics.log("error", mistake, hook=name)
     text = f"grove: {mistake}\n"
     return _failed(text) if name == HookEvent.SESSION_START.value else HookAnswer(stderr=text)

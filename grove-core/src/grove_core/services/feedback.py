@@ -179,13 +179,16 @@ def rate(project: Project, ratings: Iterable[tuple[str, bool]]) -> Result:
     )
     useful = sum(rated.values())
     kept = f"Kept {counted(len(rated), 'rating')}: {useful} useful, {len(rated) - useful} not."
+    warnings = [f"no learning has the id {name}" for name in unknown]
+    failed = {"error": "; ".join(warnings)} if unknown and not rated else {}
     return Result(
         document={
             "rated": [{"id": name, "useful": useful} for name, useful in rated.items()],
             "unknown": unknown,
+            **failed,
         },
         lines=[kept if rated else "Nothing was rated."],
         ids=[*rated],
-        exit_code=1 if unknown and not rated else 0,
-        warnings=[f"no learning has the id {name}" for name in unknown],
+        exit_code=1 if failed else 0,
+        warnings=warnings,
     )

@@ -41,7 +41,7 @@ def migrate(project: Project, layout: StorageLayout, *, dry_run: bool) -> Result
             "dry_run": dry_run,
             "setting_changed": changed,
             "learnings": moved,
-            "error": "; ".join(faults) or None,
+            **({"error": "; ".join(faults)} if faults else {}),
         },
         lines=[
             *([done] if changed else []),
@@ -97,7 +97,7 @@ def repair(project: Project, *, dry_run: bool) -> Result:
                 {"path": one.path, "repaired": one.repaired, "left": one.left} for one in repairs
             ],
             "backup": backup,
-            "error": "; ".join(faults) or None,
+            **({"error": "; ".join(faults)} if faults else {}),
         },
         lines=lines,
         ids=[str(one.path) for one in repairs],
