@@ -113,7 +113,7 @@ def test_entries_with_one_id_and_other_words_both_stay(repair):
 STATUSES = [
     ("active", "archived (moved)", "archived (moved)"),
     ("archived", "active", "archived"),
-    ("superseded", "archived", "superseded"),
+    ("superseded", "archived (old; told)", "superseded"),
 ]
 
 
@@ -124,6 +124,8 @@ def test_of_two_statuses_the_stronger_counts(ours, theirs, written):
     found = repair_of(PATH, conflict(before, *sides, after))
     assert found.left == ()
     assert found.after == f"{before}- **Status:** {written}\n{after}"
+    (dropped,) = {ours, theirs} - {written}
+    assert found.repaired[1:] == (f"{ONE}: dropped is '- **Status:** {dropped}'",)
 
 
 ONE = "cl_20260206_aaaaab"

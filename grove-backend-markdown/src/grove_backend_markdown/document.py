@@ -62,13 +62,15 @@ def put_together(head: Lines, blocks: Iterable[Block], line_end: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def merge_sides(ours: str, theirs: str) -> tuple[str, list[str]]:
+def merge_sides(ours: str, theirs: str) -> tuple[str, list[str], list[str]]:
     """Put two branches' versions together.
 
-    What one side alone has is there, and so is prose. Of two statuses the stronger counts. An entry
-    that both have changed otherwise stands there twice, and is named.
+    What one side alone has is there, and so is prose. Of two statuses the stronger counts, and
+    what is dropped for it is named. An entry that both have changed otherwise stands there twice,
+    and is named.
     """
     mine, other = take_apart(ours), take_apart(theirs)
+    dropped: list[str] = []
     twice: list[str] = []
     blocks: list[Block] = []
     for key in _order(mine, other):
@@ -77,11 +79,13 @@ def merge_sides(ours: str, theirs: str) -> tuple[str, list[str]]:
             blocks += filter(None, (one, two))
         elif joined := join_entries(one, two):
             blocks.append(one._replace(lines=joined, after=_both(one.after, two.after)))
+            left = (two if joined == one.lines else one).lines
+            dropped += [f"{key}: dropped is {line!r}" for line in left if line not in joined]
         else:
             twice.append(key)
             blocks += [one._replace(after=()), two._replace(after=_both(one.after, two.after))]
     line_end = "\r" if "\r\n" in ours else ""
-    return put_together(_both(mine.head, other.head), blocks, line_end), twice
+    return put_together(_both(mine.head, other.head), blocks, line_end), dropped, twice
 
 
 def join_entries(first: Block, second: Block) -> Lines | None:

@@ -59,8 +59,8 @@ def _without_markers(text: str, repaired: list[str], left: list[str]) -> str:
         left.append(f"line {first}: conflict markers that do not fit together")
         return text
     ours, theirs = ("\n".join(lines[at] for at in one) for one in (sides.ours, sides.theirs))
-    merged, twice = merge_sides(ours, theirs)
-    repaired.append(f"line {first}: both sides of git's conflict are written")
+    merged, dropped, twice = merge_sides(ours, theirs)
+    repaired += [f"line {first}: both sides of git's conflict are written", *dropped]
     left += [f"{key}: both branches have changed it, keep one of the two entries" for key in twice]
     return merged
 
