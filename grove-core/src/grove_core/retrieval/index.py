@@ -263,8 +263,8 @@ def _best(found: Iterable[Found]) -> list[Found]:
 
 
 def _entry(row: Sequence[Any]) -> Entry:
-    entry = Entry._make(row)
-    return entry._replace(personal=entry.personal != 0, complete=entry.complete != 0)
+    name, backend, personal, *told, complete, document = row
+    return Entry(name, backend, personal != 0, *told, complete != 0, document)
 
 
 def _catalogued(entry: Entry) -> tuple[Any, ...]:
