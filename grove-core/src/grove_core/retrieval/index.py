@@ -264,7 +264,7 @@ def _best(found: Iterable[Found]) -> list[Found]:
 
 def _entry(row: Sequence[Any]) -> Entry:
     name, backend, personal, *told, complete, document = row
-    return Entry(name, backend, personal != 0, *told, complete != 0, document)
+    return Entry._make((name, backend, personal != 0, *told, complete != 0, document))
 
 
 def _catalogued(entry: Entry) -> tuple[Any, ...]:
