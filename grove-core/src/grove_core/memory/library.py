@@ -291,12 +291,11 @@ class MemoryLibrary(AvailableBackends):
         is_sound: Callable[[object], TypeGuard[T]],
     ) -> Sequence[T]:
         """Take what can be used of a backend's answer; the rest is reported."""
-        if answer is _FAILED:
-            self.unread.add(opened.name)
-            return ()
         if not isinstance(answer, list | tuple):
             self.unread.add(opened.name)
-            self._complain(opened, method, f"returned {type(answer).__name__} instead of a list")
+            if answer is not _FAILED:
+                kind = type(answer).__name__
+                self._complain(opened, method, f"returned {kind} instead of a list")
             return ()
         sound = [one for one in answer if is_sound(one)]
         if len(sound) < len(answer):

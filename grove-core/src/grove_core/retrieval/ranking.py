@@ -284,7 +284,8 @@ def score_of(
 ) -> Score:
     """Score one learning."""
     entry, relevance = found.entry, found.relevance.value
-    fresh = recency(last_verified(entry, stats, now), now, recency_days) ** RECENCY_WEIGHT
+    verified = verification(instant(entry.created), stats, now).at
+    fresh = recency(verified, now, recency_days) ** RECENCY_WEIGHT
     boost = reference_boost(stats, entry.confidence)
     told = found.relevance
     return Score(relevance * fresh * boost, relevance, fresh, boost, told.parts, told.reasons)
@@ -295,11 +296,6 @@ def recency(verified: datetime, now: datetime, recency_days: float) -> float:
     days = max(0.0, (now - verified).total_seconds() / _SECONDS_A_DAY)
     rate = -log(RECENCY_AT_REFERENCE_AGE) / recency_days
     return max(RECENCY_FLOOR, exp(-rate * days))
-
-
-def last_verified(entry: Entry, stats: LearningStats | None, now: datetime) -> datetime:
-    """Tell when a learning was last written, shown, used or restored."""
-    return verification(instant(entry.created), stats, now).at
 
 
 def reference_boost(stats: LearningStats | None, confidence: str = "high") -> float:
