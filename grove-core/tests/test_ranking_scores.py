@@ -12,10 +12,10 @@ from grove_core.model.learning import Confidence, LearningStats
 from grove_core.retrieval.ranking import (
     BOOST_FLOOR,
     PRIOR_BY_CONFIDENCE,
+    RECENCY_WEIGHT,
     Found,
     Relevance,
     in_order,
-    last_verified,
     rank,
     recency,
     reference_boost,
@@ -69,15 +69,16 @@ def test_recency(days, expected):
 
 
 def test_a_learning_is_as_fresh_as_its_last_use():
-    entry = found(days=100).entry
-    assert last_verified(entry, None, NOW) == ago(100)
-    assert last_verified(entry, fared(), NOW) == ago(100)
-    shown = fared(surfaced=1, last_surfaced=ago(50))
-    assert last_verified(entry, shown, NOW) == ago(50)
+    def days_since(stats):
+        factor = score_of(found(days=100), stats, NOW, 900).recency
+        return pytest.approx(900 * math.log(factor) / (RECENCY_WEIGHT * math.log(0.3)))
+
+    assert days_since(None) == 100
+    assert days_since(fared()) == 100
+    assert days_since(fared(surfaced=1, last_surfaced=ago(50))) == 50
     used = fared(surfaced=1, referenced=1, last_surfaced=ago(50), last_referenced=ago(20))
-    assert last_verified(entry, used, NOW) == ago(20)
-    before_it_was_written = fared(surfaced=1, last_surfaced=ago(200))
-    assert last_verified(entry, before_it_was_written, NOW) == ago(100)
+    assert days_since(used) == 20
+    assert days_since(fared(surfaced=1, last_surfaced=ago(200))) == 100
 
 
 @given(st.integers(0, 500), st.integers(0, 500))
