@@ -208,6 +208,24 @@ def test_a_status_that_cannot_be_changed_is_an_error_with_words(library_of):
     fixed.project.write(a_learning())
     with pytest.raises(UnsupportedError, match="fixed cannot change the status of cl_1"):
         library_of(fixed).set_status("cl_1", LearningStatus.ARCHIVED)
-    spec = returning([], "odd", get=lambda _: a_learning(), set_status=explode)
-    with pytest.raises(BackendError, match=r"odd could not change cl_1: .*boom"):
-        library_of(spec).set_status("cl_1", LearningStatus.ARCHIVED)
+    for set_status, why in (explode, "boom"), (lambda *_: "junk", "returned str"):
+        library = library_of(
+            returning([], "odd", get=lambda _: a_learning(), set_status=set_status)
+        )
+        with pytest.raises(BackendError, match=f"odd could not change cl_1: .*{why}"):
+            library.set_status("cl_1", LearningStatus.ARCHIVED)
+        assert [one.what for one in library.problems] == ["set_status of odd"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (returning([], ping=explode), "did not answer: RuntimeError: boom"),
+        (returning([], ping=lambda: "fine"), "did not answer: returned str"),
+        (Store("odd", open=explode).spec, "could not be opened: RuntimeError: boom"),
+    ],
+)
+def test_a_health_names_the_fault(library_of, spec, said):
+    library = library_of(spec)
+    assert library.healths()["odd"].detail == said
+    assert len(library.problems) == 1

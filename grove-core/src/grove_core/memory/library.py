@@ -28,7 +28,8 @@ from grove_core.model.memory import (
     ReceiptStatus,
     Synchronised,
 )
-from grove_core.plugins.descriptors import Freshness
+from grove_core.plugins.descriptors import BackendSpec, Freshness
+from grove_core.plugins.manager import Contribution
 
 WRITE_SECONDS: Final = 5.0
 SLOW_WRITE_SECONDS: Final = 90.0
@@ -40,8 +41,6 @@ LIST_SECONDS: Final = 60.0
 
 _GRACE_SECONDS: Final = 15.0
 _ACTIVE: Final = LearningStatus.ACTIVE
-_NO_ANSWER: Final = "did not answer; `grove plugins` names the fault"
-_NOT_OPENED: Final = Health(ok=False, detail="could not be opened; `grove plugins` names the fault")
 _NOT_ASKED: Final = "not asked here: `grove backends` asks its server"
 
 _FAILED: Final = object()
@@ -194,27 +193,33 @@ class MemoryLibrary(AvailableBackends):
         self, opened: OpenBackend, learning_id: str, status: LearningStatus, note: str
     ) -> Learning:
         self.has_written = True
-        before = len(self._plugins.problems)
         arguments = (learning_id, status, note)
         changed = self._ask(opened, "set_status", *arguments, seconds=WRITE_SECONDS)
         if not isinstance(changed, Learning):
-            problems = self._plugins.problems[before:]
-            why = "; ".join(one.detail for one in problems) or "it does not say why"
+            why = self._fault(opened.provided, "set_status", changed)
             raise BackendError(f"the backend {opened.name} could not change {learning_id}: {why}")
         return changed
 
     def healths(self, *, servers: bool = True) -> dict[str, Health]:
         """Ask the project's backends how they do."""
-        found = {one.spec.name: _NOT_OPENED for one in self.states if one.is_active}
+        found: dict[str, Health] = {}
         for one in self.project_backends:
             asks = servers or not one.can(Capability.SYNCHRONISE)
             found[one.spec.name] = self.health(one) if asks else Health(ok=True, detail=_NOT_ASKED)
+        for state in self.states:
+            if state.is_active and state.spec.name not in found:
+                why = self._fault(state.provided, "open")
+                found[state.spec.name] = Health(ok=False, detail=f"could not be opened: {why}")
         return found
 
     def health(self, opened: OpenBackend) -> Health:
         """Ask a backend how it does."""
         answer = self._ask(opened, "ping", seconds=self._limit(opened, READ_SECONDS))
-        return clean(Health, answer) or Health(ok=False, detail=_NO_ANSWER)
+        health = clean(Health, answer)
+        if health is None:
+            why = self._fault(opened.provided, "ping", answer)
+            return Health(ok=False, detail=f"did not answer: {why}")
+        return health
 
     def freshness(self) -> Sequence[Freshness]:
         """Return how well what backends store here stands for what their servers have."""
@@ -232,8 +237,10 @@ class MemoryLibrary(AvailableBackends):
             self.has_written = True
             limit = seconds + _GRACE_SECONDS
             answer = self._ask(opened, "synchronise", seconds, asked=asked, seconds=limit)
-            fault = "it did not answer; `grove plugins` names the fault"
-            done = clean(Synchronised, answer) or Synchronised(fault=fault)
+            done = clean(Synchronised, answer)
+            if done is None:
+                why = self._fault(opened.provided, "synchronise", answer)
+                done = Synchronised(fault=f"it did not answer: {why}")
             found.append((opened.name, done))
         return found
 
@@ -278,6 +285,17 @@ class MemoryLibrary(AvailableBackends):
             return getattr(opened.backend, method)(*arguments, **options)
 
         return self._plugins.call(opened.provided, method, ask, seconds=seconds, default=default)
+
+    def _fault(
+        self, provided: Contribution[BackendSpec], method: str, answer: object = None
+    ) -> str:
+        """Say why a method gave nothing that can be used."""
+        what = f"{method} of {provided.name}"
+        if answer is not None:
+            self._plugins.complain(provided, what, f"returned {type(answer).__name__}")
+        problems = [one for one in self._plugins.problems if one.source is provided.source]
+        details = [one.detail for one in problems if one.what == what]
+        return "; ".join(details) or "it does not say why"
 
     def _complain(self, opened: OpenBackend, method: str, detail: str) -> None:
         what = f"{method} of {opened.spec.name}"
