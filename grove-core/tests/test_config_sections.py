@@ -253,6 +253,12 @@ def test_one_line_changes(text):
     assert len(after_lines) - len(before_lines) <= 3
 
 
+def test_a_key_that_is_removed_gives_its_comment_back():
+    text = render_default_config()
+    for key, value in ("storage.layout", "spread"), ("circuit_breaker.max_blocks", 4):
+        assert with_setting(with_setting(text, key, value), key, None) == text
+
+
 @pytest.mark.parametrize("text", ["no toml", "storage = 1\n"])
 def test_what_is_not_understood_is_left_to_the_person(text):
     with pytest.raises(ConfigError):

@@ -20,7 +20,8 @@ _HEAD: Final = """\
 def with_setting(text: str, key: str, value: object) -> str:
     """Set a key, or with ``None`` remove it; every other key, comment and blank stays as it is.
 
-    A key of a table that does not exist yet takes the place of its comment, if there is one.
+    A key of a table that does not exist yet takes the place of its comment, if there is one, and
+    gives it back when it is removed.
     """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
@@ -29,8 +30,14 @@ def with_setting(text: str, key: str, value: object) -> str:
     # What `grove init` has written for the key stands above all tables.
     above = re.split(r"(?m)^\s*\[", text)[0]
     commented = re.search(rf"(?m)^# {re.escape(key)} = .*$", above)
+    written = re.search(rf"(?m)^{re.escape(key)} = .*$", above)
     try:
         document = tomlkit.parse(text)
+        declared = config_keys().get(key)
+        if value is None and declared is not None and written and not commented:
+            tomlkit.parse(written[0])  # a value of several lines is left to the person
+            comment = f"# {key} = {in_toml(declared.default)}"
+            return text[: written.start()] + comment + text[written.end() :]
         if value is None:
             _remove(document, sections, name)
         elif sections[0] not in document and commented:
