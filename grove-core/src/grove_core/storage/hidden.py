@@ -36,7 +36,8 @@ class DecayRun(Value):
 def read_decay_run(path: Path) -> DecayRun:
     """Read the last run; what cannot be read hides nothing, and the next start runs again."""
     try:
-        return from_json(DecayRun, files.read_bytes(path) or b"{}")
+        content = files.read_bytes(path)
+        return from_json(DecayRun, content) if content else DecayRun()
     except (StorageError, CodecError):
         return DecayRun()
 
