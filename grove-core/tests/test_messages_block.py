@@ -5,11 +5,19 @@ import shlex
 import subprocess
 
 import pytest
+from attrs import evolve
 from core_worlds import NOW, a_session
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.model.gate import CircuitBreaker, Cycle, Gate, GateStatus
+from grove_core.model.gate import (
+    CircuitBreaker,
+    Cycle,
+    Gate,
+    GateStatus,
+    SkipDecider,
+    SkipDecision,
+)
 from grove_core.model.learning import RejectedCandidate, Rejection, Stage
 from grove_core.model.session import InjectedLearning, SubagentObservation
 from grove_core.model.ticket import Ticket
@@ -68,6 +76,15 @@ def shown(name):
 def test_what_was_closed(tickets, words):
     assert closed_work(owing(*tickets).gate) == words
     assert block_reason(owing(*tickets), 3).startswith(f"grove: {words} – one step left")
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_notes_are_listed_at_each_stop_until_they_are_answered(blocks):
+    session = owing(ticket(), blocks=blocks, observations=(noted("it is the cache"),))
+    assert "Noted with grove observe (1):\n> it is the cache" in block_reason(session, 3)
+    skip = SkipDecision(reason="a typo", decider=SkipDecider.AGENT, timestamp=NOW)
+    answered = evolve(session, gate=evolve(session.gate, skip=skip))
+    assert "it is the cache" not in block_reason(answered, 3)
 
 
 def test_commands_can_be_pasted_into_a_shell():

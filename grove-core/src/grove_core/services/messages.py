@@ -46,7 +46,8 @@ def block_reason(session: Session, most_blocks: int, tools: str = "") -> str:
     ]
     if block <= 1:
         return _filled([head, _INVITATION, *answers], _material(session), [], LONGEST_REASON)
-    return _filled([head], _refusals(session.last_rejections), answers, LONGEST_REASON)
+    told = [*_refusals(session.last_rejections), *_noted(session)]
+    return _filled([head], told, answers, LONGEST_REASON)
 
 
 def pending_reflection(session: Session) -> str:
@@ -138,18 +139,25 @@ def _refusals(rejections: Sequence[RejectedCandidate]) -> list[str]:
 
 def _material(session: Session) -> list[str]:
     """List what the reflection can draw on, shortened by count."""
-    lines: list[str] = []
-    notes = session.observations
-    if notes:
-        lines.append(f"Subagents noted ({len(notes)}):")
-        lines += [quote_line(one.note, 120) for one in notes[:_MOST_NOTES]]
-        if len(notes) > _MOST_NOTES:
-            lines.append(f"- and {len(notes) - _MOST_NOTES} more: grove reflect --brief")
+    lines = _noted(session)
     if session.injected:
         ids = [shown_name(one.learning_id) for one in session.injected]
         more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
         shown = f"{', '.join(ids[:_MOST_IDS])}{more}"
         lines.append(f"You were shown {shown}. One helped? grove ref ID --how 'what it changed'")
+    return lines
+
+
+def _noted(session: Session) -> list[str]:
+    """List the notes that no reflection or skip has answered yet."""
+    reflection, skip = session.gate.reflection, session.gate.skip
+    answered = [reflection.completed_at] if reflection is not None else []
+    answered += [skip.timestamp] if skip is not None else []
+    notes = [one for one in session.observations if all(one.timestamp > at for at in answered)]
+    lines = [f"Noted with grove observe ({len(notes)}):"] if notes else []
+    lines += [quote_line(one.note, 120) for one in notes[:_MOST_NOTES]]
+    if len(notes) > _MOST_NOTES:
+        lines.append(f"- and {len(notes) - _MOST_NOTES} more: grove reflect --brief")
     return lines
 
 

@@ -46,13 +46,13 @@ def brief(project: Project, session: Session) -> Result:
     said = read_said(session.transcript_path, project.config.secrets.allow)
     lines: list[Line] = []
     for ticket in tickets:
-        lines.append(f"Ticket {name_of(ticket)}:")
-        told = f"{ticket.title}\n{shorten(ticket.description, _LONGEST_DESCRIPTION)}"
-        lines.append(Foreign(told.strip()))
+        told = f"{ticket.title}\n{shorten(ticket.description, _LONGEST_DESCRIPTION)}".strip()
+        lines.append(f"Ticket {name_of(ticket)}{':' if told else ''}")
+        lines += [Foreign(told)] if told else []
     sections = {
         "Changed files": files,
         "Commits on this branch": subjects,
-        "Subagents noted": [f"{one.timestamp:%H:%M} {one.note}" for one in session.observations],
+        "Noted": [f"{one.timestamp:%H:%M} {one.note}" for one in session.observations],
         "Learnings you were shown (name those that helped)": [
             f"{shown_name(one.learning_id)} {one.summary}" for one in session.injected
         ],
