@@ -17,15 +17,7 @@ from grove_core.model.memory import Capability, Filters, Hit, Query
 from grove_core.plugins.descriptors import Area
 from grove_core.retrieval import RetrievalEngine
 from grove_core.retrieval.index import LearningIndex
-from grove_core.retrieval.ranking import (
-    FLOOR,
-    RULES_FLOOR,
-    Found,
-    Ranked,
-    Relevance,
-    by_relevance,
-    rank,
-)
+from grove_core.retrieval.ranking import FLOOR, RULES_FLOOR, Found, Ranked, Relevance, rank
 from grove_core.retrieval.terms import Entry, entry_of, learning_of, terms_of, text_of
 from grove_core.retrieval.update import SOURCES
 from grove_core.storage import files
@@ -174,7 +166,7 @@ class Finder:
         fit = [one for one in found if one.relevance.value >= floor]
         usage = self._usage([one.entry.id for one in fit]) if fit else {}
         ranked = rank(fit, usage, self._now, self._recency_days)
-        rest = map(by_relevance, [one for one in found if one.relevance.value < floor])
+        rest = (Ranked.unweighed(one) for one in found if one.relevance.value < floor)
         return [*ranked, *sorted(rest, key=lambda one: -one.score.total)]
 
 

@@ -224,6 +224,12 @@ class Ranked(NamedTuple):
     text: IndexedText
     score: Score
 
+    @classmethod
+    def unweighed(cls, found: Found) -> "Ranked":
+        """Take what was found with its relevance for its score."""
+        value, parts, reasons = found.relevance
+        return cls(found.entry, found.text, Score(value, value, 1.0, 1.0, parts, reasons))
+
 
 def rank(
     found: Iterable[Found],
@@ -247,12 +253,6 @@ def rank(
     return [
         one for one, _ in in_order(both, lambda pair: place(pair[0]), lambda pair: place(pair[1]))
     ]
-
-
-def by_relevance(found: Found) -> Ranked:
-    """Take what was found with its relevance for its score."""
-    value, parts, reasons = found.relevance
-    return Ranked(found.entry, found.text, Score(value, value, 1.0, 1.0, parts, reasons))
 
 
 def own_of(stats: LearningStats | None) -> LearningStats | None:
