@@ -181,7 +181,7 @@ def main() -> None:
 
     grove = f"HOME={scratch.base / 'home'} {GROVE} -C {scratch.project}"
     print(f"\nThe scratch repository is left for you. Try:\n  {grove} list\n  {grove} stats")
-    print(f"To remove it: rm -r {scratch.base}")
+    print(f"To remove it: rm -rf {scratch.base}")
 
 
 if __name__ == "__main__":

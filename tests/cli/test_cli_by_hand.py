@@ -45,14 +45,16 @@ def test_a_person_adds_edits_and_archives(shop):
     assert "there is no terminal" in shop.grove("edit", learning_id).stderr
 
 
-def test_a_file_is_named_from_the_root_of_the_project(shop):
+def test_files_are_named_from_the_root_of_the_project_and_tags_have_commas_between(shop):
     folder = shop.project / "shop"
     (folder / "parts").mkdir(parents=True)
     (folder / "price.py").write_text("")
-    words = ("--why", WHY, "--json", "--file", "../price.py", "--file", "shop/gone.py")
+    words = ("--why", WHY, "--json", "--tag", "Money,Cents", "--tag", "shop")
+    words += ("--file", "../price.py", "--file", "../new.py", "--file", "shop/gone.py")
     learning_id = shop.grove("add", SUMMARY, *words, cwd=folder / "parts").json["id"]
     shown = shop.grove("show", learning_id, "--json").json
-    assert shown["context_files"] == ["shop/price.py", "shop/gone.py"]
+    assert shown["context_files"] == ["shop/price.py", "shop/new.py", "shop/gone.py"]
+    assert shown["tags"] == ["money", "cents", "shop"]
 
 
 def test_what_cannot_be_kept_is_said(shop):

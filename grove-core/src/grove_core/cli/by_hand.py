@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import rich_click as click
 
@@ -31,7 +31,7 @@ from grove_core.storage.paths import place_in
     "Of which kind it is",
     default=Category.CONVENTION.value,
 )
-@click.option("--tag", "tags", multiple=True, help="A topic; may be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Topics, separated by commas; may be repeated.")
 @click.option("--file", "paths", multiple=True, help="A file it is about; may be repeated.")
 @choice_option(
     "--scope",
@@ -64,7 +64,7 @@ def command(  # noqa: PLR0913 - one for each option
         "summary": summary,
         "detail": why,
         "category": category,
-        "tags": list(tags),
+        "tags": [tag for given in tags for tag in given.split(",")],
         "context_files": [_from_root(path, project.root) for path in paths],
         "scope": scope,
     }
@@ -72,9 +72,10 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 def _from_root(path: str, root: Path) -> str:
-    """Name a file that is there from the project's root, wherever one stands."""
+    """Name a file from the project's root, wherever one stands; what is not there may be so."""
     place = place_in(root, path)
-    return path if place.is_absolute() or not (root / place).exists() else place.as_posix()
+    is_from_here = (root / place).exists() or ".." in PurePath(path).parts
+    return place.as_posix() if is_from_here and not place.is_absolute() else path
 
 
 @click.command("rm")

@@ -39,7 +39,7 @@ def _listed(kind: type[Enum]) -> str:
 @_of_one("detail", "TEXT", "What happened, where, why, and what to do.")
 @_of_one("category", "KIND", f"One of {_listed(Category)}.")
 @_of_one("criteria_met", "KIND", f"Why it is worth keeping: {_listed(Criterion)}.")
-@_of_one("tags", "WORD", "A topic.")
+@_of_one("tags", "WORDS", "Topics, separated by commas.")
 @_of_one("context_files", "PATH", "A file it is about.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the input and stop.")
 @click.option(
@@ -74,6 +74,7 @@ def command(
     if wants_brief:
         project, session = find_session(project, session_id)
         return brief(project, session)
+    given["tags"] = tuple(tag for one in given["tags"] or () for tag in one.split(","))
     candidate = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in given.items()

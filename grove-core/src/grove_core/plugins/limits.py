@@ -135,9 +135,14 @@ def _wait(worker: _Worker, call: Callable[[], None], done: Lock, work: float, cl
         work_left = work - (worker.used() - used_before)
         clock_left = until - time.monotonic()
         if clock_left <= 0:
-            raise TimeLimitError(f"took longer than {clock:.3g} seconds")
+            raise TimeLimitError(f"took longer than {_in_words(clock)}")
         if work_left <= 0:
-            raise TimeLimitError(f"used more than {work:.3g} seconds of processor time")
+            raise TimeLimitError(f"used more than {_in_words(work)} of processor time")
+
+
+def _in_words(seconds: float) -> str:
+    rounded = round(seconds, 2 if seconds < 1 else 1)
+    return f"{rounded:g} second{'' if rounded == 1 else 's'}"
 
 
 # The latest first: what a plugin keeps for a thread mostly finds its thread again.

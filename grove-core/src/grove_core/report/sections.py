@@ -79,7 +79,8 @@ def _summary(statistics: Statistics) -> Section:
         rows.append(("Used", used, spark_of_rates([one.hits for one in weeks])))
     if reflections.candidates:
         accepted = Share(reflections.accepted, reflections.candidates)
-        said = f"{reflections.completed:,}, {share_of(accepted, 'candidates accepted')}"
+        candidates = "candidate accepted" if accepted.total == 1 else "candidates accepted"
+        said = f"{reflections.completed:,}, {share_of(accepted, candidates)}"
         rows.append(("Reflections", said, spark_of_counts([one.reflections for one in weeks])))
     if statistics.skips.total:
         said = f"{statistics.skips.total:,}: {named_counts(statistics.skips.by_decider)}"

@@ -40,6 +40,7 @@ from grove_core.services.sessions import (
     update_session,
 )
 from grove_core.services.storing import SESSION_BACKEND, alone, deliver_outbox, store_learning
+from grove_core.text import counted
 
 _DIGEST_LENGTH: Final = 16
 _REFUSED_KEPT: Final = 100
@@ -58,8 +59,8 @@ class _Judged:
     @property
     def uncounted(self) -> list[PassedCandidate]:
         """What was stored for this session before, and kept from counting by a crash."""
-        counted = {one.learning_id for one in self.session.written}
-        return [one for one in self.result.repeated if one.learning_id not in counted]
+        written = {one.learning_id for one in self.session.written}
+        return [one for one in self.result.repeated if one.learning_id not in written]
 
     @property
     def reflects(self) -> bool:
@@ -173,7 +174,7 @@ def _refuse_haste(project: Project, judged: _Judged) -> None:
     since = project.now - max(times, default=datetime.min.replace(tzinfo=UTC))
     if timedelta() <= since < _REST:
         raise TooSoonError(
-            f"This session stored a reflection {since.seconds} seconds ago, and one in"
+            f"This session stored a reflection {counted(since.seconds, 'second')} ago, and one in"
             f" {_REST.seconds} is enough: put several learnings into one submission, or wait."
         )
 
