@@ -255,6 +255,10 @@ def test_ways_to_say_when(world):
     assert files_named(world, "session-1")
 
 
+def _indent(line):
+    return len(line) - len(line.lstrip())
+
+
 @pytest.mark.parametrize("after", ["idle", "pending", "reflected"])
 def test_debug_shows_everything_and_forces_the_gate(blocked, after):
     found = blocked.grove("debug", "session-1", "--json").json
@@ -262,7 +266,12 @@ def test_debug_shows_everything_and_forces_the_gate(blocked, after):
     assert (found["state"], found["max_blocks"], found["cooldown_seconds"]) == ("live", 3, 300)
     assert [one["kind"] for one in found["pending"]] == ["open"]
     assert found["file"] == str(state_file(blocked))
-    assert "    status: blocked\n" in blocked.grove("debug", "session-1").stdout
+    outline = blocked.grove("debug", "session-1").stdout
+    assert "    status: blocked\n" in outline
+    assert f"  created_at: {found['session']['created_at']}\n" in outline
+    lines = outline.splitlines()
+    deeper = zip(lines, [*lines[1:], ""], strict=True)
+    assert all(one[-1] != ":" or _indent(two) > _indent(one) for one, two in deeper)
     done = blocked.grove("debug", "--set-gate", after, "--json")
     assert done.json == {"session_id": "session-1", "before": "blocked", "gate": after}
     assert blocked.gate() == after

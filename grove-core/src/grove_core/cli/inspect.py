@@ -1,6 +1,7 @@
 """``grove debug`` and ``grove trace``: a session in full."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from grove_core.storage.codec import to_jsonable
 from grove_core.text import clean_line, counted
 
 _LONGEST_DETAIL: Final = 400
+_INSTANT: Final = re.compile(r"[\d:.TZ-]+")
 _WIDEST_TYPE: Final = max(len(kind.value) for kind in EventType)
 
 
@@ -67,13 +69,14 @@ def _outline(value: Any, indent: str = "") -> Iterator[Line]:  # noqa: ANN401 - 
     for name, one in value.items() if isinstance(value, dict) else [("-", one) for one in value]:
         label = name if name == "-" else f"{name}:"
         if isinstance(one, dict | list):
-            if one:
+            if inner := list(_outline(one, f"{indent}  ")):
                 yield f"{indent}{label}"
-                yield from _outline(one, f"{indent}  ")
+                yield from inner
         elif one not in (None, ""):
             text = one if isinstance(one, str) else json.dumps(one)
             said = clean_line(text, _LONGEST_DETAIL)
-            foreign = isinstance(one, str) and shown_name(one) != one
+            is_plain = shown_name(text) == text or _INSTANT.fullmatch(text)
+            foreign = isinstance(one, str) and not is_plain
             yield [f"{indent}{label} ", Foreign(said)] if foreign else f"{indent}{label} {said}"
 
 
