@@ -1,11 +1,13 @@
 """``grove reflect``, ``skip``, ``observe`` and ``ref``: what an agent tells grove."""
 
+import re
 import sys
 from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
 import rich_click as click
+from attrs import evolve
 
 from grove_core.cli.app import find_session, grove_command
 from grove_core.cli.options import session_option
@@ -84,9 +86,17 @@ def command(
         raise click.UsageError("a learning needs --summary; JSON is read from standard input")
     submission = Submission(candidates=(candidate,)) if candidate else parse_submission(_read())
     project, session = find_session(project, session_id or submission.session_id)
-    if dry_run:
-        return try_out(project, session, submission)
-    return submit(project, session, submission)
+    result = (try_out if dry_run else submit)(project, session, submission)
+    return _naming_options(result) if candidate else result
+
+
+def _naming_options(result: Result) -> Result:
+    """Say what is wrong in the words in which the learning was given."""
+    named = re.compile(rf"\b({'|'.join(REFLECT_OPTIONS)}): ")
+    said = [
+        named.sub(lambda found: f"{REFLECT_OPTIONS[found[1]]}: ", one) for one in result.warnings
+    ]
+    return evolve(result, warnings=said)
 
 
 def _read() -> bytes:

@@ -29,6 +29,7 @@ _LONGEST_NAME: Final = 80
 _MOST_NOTES: Final = 4
 _MOST_IDS: Final = 6
 _MOST_REJECTIONS: Final = 3
+_REJECTIONS_LENGTH: Final = 600
 
 
 def block_reason(session: Session, most_blocks: int, tools: str = "") -> str:
@@ -129,12 +130,10 @@ def skip_command(session_id: str) -> str:
 def _refusals(rejections: Sequence[RejectedCandidate]) -> list[str]:
     if not rejections:
         return ["No reflection has been accepted yet."]
-    lines = ["The last submission was refused:"]
-    lines += [
-        quote_line(f"{clean_line(one.summary, 40)}: {one.rejection.reason}", 200)
-        for one in rejections[:_MOST_REJECTIONS]
-    ]
-    return lines
+    told = rejections[:_MOST_REJECTIONS]
+    room = _REJECTIONS_LENGTH // len(told)
+    reasons = (f"{clean_line(one.summary, 40)}: {one.rejection.reason}" for one in told)
+    return ["The last submission was refused:", *(quote_line(one, room) for one in reasons)]
 
 
 def _material(session: Session) -> list[str]:
