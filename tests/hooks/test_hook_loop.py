@@ -60,6 +60,7 @@ def test_a_close_is_reflected_on_and_the_learning_comes_back(beads, agent, candi
     assert "`grove ref ID" in context
 
     (reflection,) = beads.events("reflection")
+    assert reflection.pop("digest")
     assert own_fields(reflection) == {
         "session_id": "session-1",
         "candidates": 1,
