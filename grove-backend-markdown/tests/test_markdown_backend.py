@@ -73,9 +73,11 @@ def test_ping_counts_learnings_and_names_what_cannot_be_read(backend, file, fold
     file.write_text(f"{entry}<<<<<<< HEAD\n=======\n>>>>>>> b\n")
     folder.mkdir()
     (folder / "copy.md").write_text(f"\n{format_entry(example_learning())}")
+    (folder / "words.md").write_text("hello\n")
     health = backend.ping()
     assert health.ok
-    assert health.detail.startswith("1 learning; 4 faults: ")
+    assert health.detail.startswith("1 learning; 5 faults: ")
+    assert "words.md line 1: there is no learning in this file" in health.detail
     count = entry.count("\n")
     for line in (count + 1, count + 2, count + 3):
         assert f"learnings.md line {line}: a conflict marker" in health.detail

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from grove_core.config.edit import render_default_config, with_setting
 from grove_core.config.load import Source, load_config
 from grove_core.config.plugin_section import PluginSection, section_of
-from grove_core.config.schema import config_keys
+from grove_core.config.schema import config_keys, unknown_key
 from grove_core.errors import ConfigError
 from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
 
@@ -251,6 +251,10 @@ def test_one_line_changes(text):
     kept = sum(line in after_lines for line in before_lines)
     assert len(before_lines) - kept <= 1
     assert len(after_lines) - len(before_lines) <= 3
+
+
+def test_no_key_is_taken_for_its_own_section():
+    assert unknown_key("backends.typo", ["backends", "gate"]) == "is not known"
 
 
 def test_a_key_that_is_removed_gives_its_comment_back():

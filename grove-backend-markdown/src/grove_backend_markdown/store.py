@@ -86,6 +86,8 @@ class Store:
         places: dict[str, Path] = {}
         for path, reading in self._readings():
             found = [*reading.problems]
+            if path != self.path and not reading.entries and not found:
+                found.append(Problem(1, "there is no learning in this file"))
             for entry in reading.entries:
                 first = places.setdefault(entry.learning.id, path)
                 if first != path:

@@ -353,5 +353,6 @@ def unknown_key(key: str, known: "list[str]") -> str:
     """Say that a key is not known, and which one may have been meant."""
     from difflib import get_close_matches
 
-    near = get_close_matches(key, known, n=1, cutoff=_NEAR_ENOUGH)
+    others = [one for one in known if not key.startswith(f"{one}.")]
+    near = get_close_matches(key, others, n=1, cutoff=_NEAR_ENOUGH)
     return f"is not known; did you mean {near[0]}?" if near else "is not known"
