@@ -210,6 +210,18 @@ def test_rules_that_are_committed_go_only_with_what_is_shared(world):
     assert not rules.exists()
 
 
+def test_an_uninstall_leaves_the_rules_of_the_clone_as_they_were(world):
+    subprocess.run(["git", "init", "-q", world.project], check=True)
+    rules = world.project / ".git" / "info" / "exclude"
+    rules.parent.mkdir(exist_ok=True)
+    rules.write_text("*.log\n")
+    run(world, "--hooks")
+    assert rules.read_text() == "*.log\n# by grove init\n/.claude/settings.local.json\n"
+    rules.write_text(f"{rules.read_text()}mine\n")
+    run(world, "--uninstall")
+    assert rules.read_text() == "*.log\nmine\n"
+
+
 def test_an_uninstall_that_cannot_do_everything_does_nothing(world, local):
     run(world, "--hooks", "--rules")
     text = local.read_text()

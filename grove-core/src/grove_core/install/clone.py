@@ -9,6 +9,7 @@ from grove_core.git import find_top, run_git
 from grove_core.storage import files
 
 _SECONDS: Final = 5.0
+_BY_INIT: Final = "# by grove init\n"
 _GLOB: Final = re.compile(r"[\\*?\[]")
 _ATTRIBUTES: Final = {
     "*.jsonl": "*.jsonl merge=union",  # both sides' lines of records are kept
@@ -53,13 +54,34 @@ def is_committed(root: Path, path: Path) -> bool:
 
 
 def leave_out(root: Path, names: Sequence[str]) -> None:
-    """Have git leave out in this clone what is a person's own; an uninstall lets that be."""
+    """Have git leave out in this clone what is a person's own."""
+    path, rules = _exclusions(root, names)
+    if path is not None:
+        files.append_text(path, f"{_BY_INIT}{''.join(rules)}")
+
+
+def leave_in(root: Path, names: Sequence[str]) -> None:
+    """Forget the rules of files that are gone; other lines stay."""
+    path, rules = _exclusions(root, names)
+    before = files.read_text(path) if path is not None else None
+    if path is None or not before:
+        return
+    lines = [line for line in before.splitlines(keepends=True) if line not in rules]
+    pairs = zip(lines, [*lines[1:], ""], strict=True)
+    after = "".join(one for one, two in pairs if one != _BY_INIT or two.startswith("/"))
+    if after != before:
+        files.replace_text(path, after)
+
+
+def _exclusions(root: Path, names: Sequence[str]) -> tuple[Path | None, list[str]]:
+    """Return where a clone's own rules stand, and those for some files."""
     top = find_top(root)
     named = run_git(root, _SECONDS, "rev-parse", "--git-path", "info/exclude") if names else None
-    if named and top is not None:
-        paths = [(root / name).relative_to(top).as_posix() for name in names]
-        rules = [f"/{_GLOB.sub(lambda one: chr(92) + one[0], path)}\n" for path in paths]
-        files.append_text(root / named.rstrip("\n"), f"# by grove init\n{''.join(rules)}")
+    if not named or top is None:
+        return None, []
+    paths = [(root / name).relative_to(top).as_posix() for name in names]
+    rules = [f"/{_GLOB.sub(lambda one: chr(92) + one[0], path)}\n" for path in paths]
+    return root / named.rstrip("\n"), rules
 
 
 def drop_merge_driver(root: Path) -> None:

@@ -154,6 +154,9 @@ class Plan:
             change.make(self.project.root)
             if change.backup is not None:
                 change.backup.unlink(missing_ok=True)
+        root = self.project.root
+        gone = [one for one in self.changes if one.after is None]
+        clone.leave_in(root, [one.name(root) for one in gone if one.path.is_relative_to(root)])
         with suppress(OSError):  # what the team shares may have stayed
             self.backups.rmdir()
             self.backups.parent.rmdir()
