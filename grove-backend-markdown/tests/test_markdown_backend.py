@@ -77,7 +77,7 @@ def test_ping_counts_learnings_and_names_what_cannot_be_read(backend, file, fold
     health = backend.ping()
     assert health.ok
     assert health.detail.startswith("1 learning; 5 faults: ")
-    assert "words.md line 1: there is no learning in this file" in health.detail
+    assert "learnings/words.md line 1: there is no learning in this file" in health.detail
     count = entry.count("\n")
     for line in (count + 1, count + 2, count + 3):
         assert f"learnings.md line {line}: a conflict marker" in health.detail

@@ -93,7 +93,8 @@ class Store:
                 if first != path:
                     message = f"{entry.learning.id} is in {first.name} already, which counts"
                     found.append(Problem(entry.first_line, message))
-            problems += [f"{path.name} line {one.line}: {one.message}" for one in found]
+            name = path.relative_to(self.path.parent).as_posix()
+            problems += [f"{name} line {one.line}: {one.message}" for one in found]
         return len(places), problems
 
     def contents(self) -> Mapping[str, bytes]:
