@@ -328,6 +328,22 @@ def test_a_hook_that_passes_its_limit_is_answered_and_ends_the_process(connect, 
     connection.close()
 
 
+def test_a_hook_may_end_while_its_limit_is_looked_at():
+    class EndsAtOnce(Server):
+        looks = 0
+
+        @property
+        def _running(self):
+            self.looks += 1
+            return (None, threading.get_ident()) if self.looks == 1 else None
+
+        @_running.setter
+        def _running(self, _):
+            pass
+
+    EndsAtOnce(0, 1, {})._look_at_limits()
+
+
 def test_a_slow_tool_delays_no_hook(connect, monkeypatch):
     release = threading.Event()
     monkeypatch.setattr("grove_core.serve.server.call_tool", lambda *_: release.wait(10) and {})

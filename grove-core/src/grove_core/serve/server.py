@@ -299,9 +299,10 @@ class Server:
 
     def _look_at_limits(self) -> None:
         """End the process with a hook that has passed its limit: Python cannot end a thread."""
-        if self._running is None:
+        running = self._running  # the hook may end meanwhile
+        if running is None:
             return
-        request, thread = self._running
+        request, thread = running
         worked = 0.0
         if hasattr(time, "pthread_getcpuclockid"):  # not everywhere
             worked = time.clock_gettime(time.pthread_getcpuclockid(thread))
