@@ -65,6 +65,11 @@ def test_which_commands_fit(command, words, expected):
     assert ids(command, *words.split()) == expected
 
 
+def test_an_empty_word_is_no_ticket():
+    assert ids("acme close {ids}", "acme", "close", "", "T-1", "") == ("T-1",)
+    assert ids("acme close {ids}", "acme", "close", "") is None
+
+
 VALUED = [
     ("acme close -reason done T-1", ("T-1",)),
     ("acme close --reason --help T-1", ("T-1",)),

@@ -30,7 +30,7 @@ _ANY_WORD: Final = r"\0[^\0\1]*"
 _SPECIAL: Final = {
     "*": _ANY_WORD,
     _FURTHER: f"(?:{_ANY_WORD})*",
-    _IDS: r"((?:\0[^\0\1]+)+)",
+    _IDS: r"((?=\0+[^\0\1])(?:\0[^\0\1]*)+)",  # a word may be empty, but not every one
 }
 
 
