@@ -27,6 +27,7 @@ _SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.quotepath=off",
     "diff.autoRefreshIndex=false",
+    "diff.relative=false",  # as an option only since git 2.28
 )
 _IGNORED_SECONDS = 2.0
 _NAME_FILTERS = ("config", "--name-only", "-z", "--get-regexp", r"^filter\.")
@@ -193,10 +194,7 @@ def read_branch_history(top: "str | Path", seconds: float) -> BranchHistory:
     return BranchHistory(tuple(subjects), tuple(paths))
 
 
-_NUMBERS = (
-    "--numstat", "-z", "-M", "--no-relative", "--no-ext-diff", "--no-textconv",
-    "--ignore-submodules=dirty",
-)  # fmt: skip
+_NUMBERS = ("--numstat", "-z", "-M", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
 
 
 def count_changed_lines(
