@@ -172,6 +172,14 @@ def test_an_entry_that_cannot_be_read_stays_and_stops_nothing(place, tmp_path, c
     assert [one.name for one in place.outbox.unreadable()] == ["a-broken.json", "folder.json"]
 
 
+def test_half_a_character_is_read_as_an_older_grove_wrote_it(place):
+    place.outbox.put(a_learning(), Path("/projects/caf\udce9"))
+    (path,) = place.outbox.directory.glob("*.json")
+    older = path.read_text().replace(r"\udce9", "\udce9")
+    path.write_bytes(older.encode("utf-8", "surrogatepass"))
+    assert [one.root for one in place.outbox.entries()] == ["/projects/caf\udce9"]
+
+
 @pytest.fixture
 def work_trees(tmp_path):
     """The main work tree of a repository and a linked one, as git lays them out."""

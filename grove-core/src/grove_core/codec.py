@@ -148,7 +148,8 @@ def event_from_line(line: str) -> StatsEvent | None:
 
 def _parse_object(content: bytes | str) -> Document:
     try:
-        document = json.loads(content.decode() if isinstance(content, bytes) else content)
+        # json itself decodes bytes so that half characters, which an older grove wrote, survive.
+        document = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise CodecError(f"this is not JSON: {error}") from error
     if not isinstance(document, dict):
