@@ -166,6 +166,16 @@ def holds(text, word):
     return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
 
 
+def test_help_in_a_directory_that_is_gone(world, monkeypatch):
+    def gone():
+        raise FileNotFoundError
+
+    monkeypatch.setattr("pathlib.Path.cwd", gone)
+    done = world.grove("--help")
+    assert (done.code, done.stdout) == (1, "")
+    assert done.stderr == "grove: the current directory does not exist any more; cd elsewhere\n"
+
+
 def test_help_has_an_example_that_works_and_fits_every_width(world):
     helps = {}
     for width in (60, 200):

@@ -200,6 +200,8 @@ def run_command_line() -> int:
             code = leaving.code if isinstance(leaving.code, int) else 1
         finally:
             sys.stdout.flush()
+    except GroveError as error:  # of help, which no command gives
+        return _cannot_print(str(error))
     except OSError as error:
         # What is not printed yet is thrown away, lest Python complain about it at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
