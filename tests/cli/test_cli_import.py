@@ -141,6 +141,18 @@ def test_what_an_imported_learning_corrects_is_superseded(shop, order):
     assert (event["learning_id"], event["superseded_by"]) == (OLD, NEW)
 
 
+def test_of_two_that_name_each_other_the_newer_one_holds(shop):
+    both = [lesson(1, id=OLD, supersedes=[NEW, OLD]), lesson(2, id=NEW, supersedes=[OLD])]
+    run(shop, "jsonl", lines_of(shop, *both))
+    assert (status_of(shop, OLD), status_of(shop, NEW)) == ("superseded", "active")
+
+
+def test_what_is_imported_after_its_successor_is_superseded(shop):
+    for one in (lesson(2, id=NEW, supersedes=[OLD]), lesson(1, id=OLD)):
+        run(shop, "jsonl", lines_of(shop, one))
+    assert (status_of(shop, OLD), status_of(shop, NEW)) == ("superseded", "active")
+
+
 def test_an_old_learning_is_not_archived_by_the_next_session(shop):
     old = (datetime.now(UTC) - timedelta(days=400)).strftime("%Y-%m-%d")
     path = lines_of(shop, lesson(1, date=old), lesson(2))

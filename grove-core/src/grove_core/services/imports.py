@@ -353,10 +353,23 @@ def _store(
 def _supersede(project: Project, outcomes: Iterable[Outcome]) -> Sequence[str]:
     """Mark what imported learnings correct, also where an earlier import was interrupted."""
     stored = {one.hit.learning.id: one.hit.learning for one in project.library.iterate()}
-    ids = (one.learning.id if one.learning else one.existing_id or "" for one in outcomes)
+    touched = {one.learning.id if one.learning else one.existing_id for one in outcomes}
+
+    def is_corrected(old: Learning | None, new: Learning) -> bool:
+        # Of two that name each other, the newer one holds.
+        return (
+            old is not None
+            and (old.timestamp, old.id) < (new.timestamp, new.id)
+            and not touched.isdisjoint((old.id, new.id))
+        )
+
     written = {
-        new.id: evolve(new, supersedes=tuple(filter(stored.get, new.supersedes)))
-        for new in filter(None, map(stored.get, ids))
+        new.id: evolve(
+            new,
+            supersedes=tuple(one for one in new.supersedes if is_corrected(stored.get(one), new)),
+        )
+        for new in stored.values()
+        if new.supersedes
     }
     return correct(project, IMPORT_SESSION, (), written)[1]
 
