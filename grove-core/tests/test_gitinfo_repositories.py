@@ -59,7 +59,9 @@ def lines_since(repository, base):
     return git.count_changed_lines(repository.top, base, PATIENT)
 
 
-def test_only_a_folder_is_looked_at_and_not_what_is_left_out(repository):
+@pytest.mark.parametrize("variable", ["USER", "GIT_LITERAL_PATHSPECS", "GIT_ICASE_PATHSPECS"])
+def test_only_a_folder_is_looked_at_and_not_what_is_left_out(repository, monkeypatch, variable):
+    monkeypatch.setenv(variable, "1")
     for path in ("app/a", "app/own/b", "app/*/c", "elsewhere/d"):
         repository.write(path, "1\n")
     base = repository.commit()

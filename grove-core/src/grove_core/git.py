@@ -39,9 +39,11 @@ _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
     "LC_ALL": "C",
 }
-# Set while git runs a hook: they would send every call to that repository.
+# Set while git runs a hook: they would send every call to that repository. The others are a user's,
+# and would have git take the paths in another way.
 _REPOSITORY_VARIABLES = frozenset(
-    "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_PREFIX".split()
+    "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_PREFIX"
+    " GIT_LITERAL_PATHSPECS GIT_ICASE_PATHSPECS".split()
 )
 _FIELDS_OF_RECORD = {"1": 9, "2": 10, "u": 11}
 _HISTORY_LIMIT = "30"
