@@ -285,6 +285,14 @@ def test_mistakes_are_named_with_their_fixes(healthy, names):
         assert "pip install" not in text or "plugin" in name
 
 
+def test_an_event_log_that_cannot_be_read_is_broken(healthy):
+    healthy.event_log.unlink(missing_ok=True)
+    healthy.event_log.mkdir(parents=True)
+    done = healthy.grove("doctor")
+    assert done.code == 1
+    assert f"broken  event log: cannot read {healthy.event_log}" in done.stdout
+
+
 def test_a_registered_program_is_never_run(healthy):
     """A project's settings are a stranger's text."""
     trap = script(healthy, f"# grove_core\ntouch {healthy.others}/sprung\n")

@@ -19,6 +19,7 @@ from grove_core.model.check import CheckResult, broken, ok, warning
 from grove_core.services import overview
 from grove_core.services.overview import Liveness, PendingKind, liveness_of
 from grove_core.services.sessions import IDLE_LIMIT
+from grove_core.storage.files import is_readable
 from grove_core.text import remove_invisible
 
 _SILENT: Final = timedelta(days=30)
@@ -143,6 +144,9 @@ def outbox(examination: Examination) -> Iterator[CheckResult]:
 
 def event_log(examination: Examination) -> Iterator[CheckResult]:
     """Check that every line of the project's log and of the user's own counts."""
+    for path in (*event_files(examination.files), examination.paths.personal_events):
+        if path.exists() and not is_readable(path):
+            yield broken(f"cannot read {path}", f"chmod u+r {shlex.quote(str(path))}")
     log = examination.project.statistics().log
     for one in log.faults:
         if one.unreadable_count:
