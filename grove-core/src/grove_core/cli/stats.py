@@ -46,7 +46,7 @@ def command(project: Project, *, since: str | None, html: Path | None) -> Result
     """Show whether learnings help, what the gates do, and what to look at.
 
     With --quiet only the ids of the most valuable learnings are printed. Exit code 0 whatever the
-    numbers are, 1 when the page cannot be written.
+    numbers are, 1 when a backend cannot be read or the page cannot be written.
     """
     start = None if since is None else parse_time(since, project.now, "--since")
     if html is not None:

@@ -42,7 +42,7 @@ _Row = tuple[str | None, str, str]
 def command(project: Project) -> Result:
     """Show the project, the gates of the live sessions, the backends and what waits.
 
-    Exit code 0 whatever it shows.
+    Exit code 0 whatever it shows, 1 when a backend cannot be read.
     """
     document = _document(project)
     return Result(
