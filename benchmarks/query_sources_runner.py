@@ -28,7 +28,7 @@ def main() -> None:
     """Ask one source after the other."""
     prompt = sys.argv[1]
     project = Project(Path.cwd(), os.environ, now_utc())
-    top = str(project.root)
+    top = project.root
     # A start needs these in any case.
     tickets = project.tickets(project.root, "sources")
     tickets.active()

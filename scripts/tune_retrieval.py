@@ -113,7 +113,7 @@ _WORDS: Final = terms.words
 def _only_parts(text: str) -> list[str]:
     return [
         word
-        for chunk in terms._chunks(text)  # noqa: SLF001 - a variant of the same module
+        for chunk in terms._CHUNK.findall(text)  # noqa: SLF001 - a variant of the same module
         for segment in terms._SEGMENT_END.split(chunk)  # noqa: SLF001
         for part in terms._PART_END.split(segment)  # noqa: SLF001
         for word in _WORDS(part)

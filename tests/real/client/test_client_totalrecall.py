@@ -125,7 +125,7 @@ def configured(project):
     config = project.home / ".grove" / "config.toml"
     config.parent.mkdir(exist_ok=True)
     with config.open("a") as file:
-        file.write_file('\n[backends.total-recall]\nvia = "claude"\n')
+        file.write('\n[backends.total-recall]\nvia = "claude"\n')
 
 
 def stored(project):
