@@ -354,23 +354,16 @@ def _supersede(project: Project, outcomes: Iterable[Outcome]) -> Sequence[str]:
     """Mark what imported learnings correct, also where an earlier import was interrupted."""
     stored = {one.hit.learning.id: one.hit.learning for one in project.library.iterate()}
     touched = {one.learning.id if one.learning else one.existing_id for one in outcomes}
-
-    def is_corrected(old: Learning | None, new: Learning) -> bool:
+    written: dict[str, Candidate] = {}
+    for new in stored.values():
         # Of two that name each other, the newer one holds.
-        return (
-            old is not None
-            and (old.timestamp, old.id) < (new.timestamp, new.id)
-            and not touched.isdisjoint((old.id, new.id))
+        older = (
+            old.id
+            for old in filter(None, map(stored.get, new.supersedes))
+            if (old.timestamp, old.id) < (new.timestamp, new.id)
         )
-
-    written = {
-        new.id: evolve(
-            new,
-            supersedes=tuple(one for one in new.supersedes if is_corrected(stored.get(one), new)),
-        )
-        for new in stored.values()
-        if new.supersedes
-    }
+        names = tuple(one for one in older if not touched.isdisjoint((one, new.id)))
+        written[new.id] = evolve(new, supersedes=names)
     return correct(project, IMPORT_SESSION, (), written)[1]
 
 
