@@ -120,6 +120,15 @@ def test_duplicates_are_named_with_what_is_there(shop):
     assert third["existing_id"] == second["id"]
 
 
+def test_a_detail_without_room_for_its_relevance_is_imported_without(shop):
+    fields = "**Category:** Pitfall\n**Summary:** Reports in shop/ load each order alone\n**Tags:** #orm\n"
+    detail = "Nothing in rows() joins the tables. ".ljust(1990, "x")
+    path = shop.project / "older.md"
+    path.write_text(f"## grove:cl_001\n\n{fields}**Relevance:** slow reports\n\n{detail}\n\n---\n")
+    run(shop, "older-grove", path)
+    assert shop.grove("show", "cl_001", "--json").json["detail"] == detail
+
+
 OLD, NEW = "cl_20260101_aaaaaa", "cl_20260102_bbbbbb"
 
 

@@ -13,7 +13,7 @@ from grove_core.interchange.entries import (
     left_out,
     read_instant,
 )
-from grove_core.model.learning import LearningStatus, Scope
+from grove_core.model.learning import DETAIL_LENGTH_MAX, LearningStatus, Scope
 from grove_core.reflection.candidates import read_enum
 
 _HEADING: Final = re.compile(r"## (grove:)?(\S+)[ \t]*")
@@ -49,8 +49,9 @@ def _read_entry(lines: Sequence[str], number: int) -> Entry:
         return left_out(number, lines[0], reason, is_fault=True)
     # The rule that ends an entry is the last one, if only blanks follow.
     text = "\n".join(["", *lines[end:]]).rstrip().removesuffix(_RULE).strip()
-    if relevance := fields.get("relevance"):
-        text = f"{text}\n\nRelevant when: {relevance}"
+    when = f"\n\nRelevant when: {fields['relevance']}" if fields.get("relevance") else ""
+    if len(text + when) <= DETAIL_LENGTH_MAX:
+        text += when
     files = fields.get("context files") or fields.get("files", "")
     raw: dict[str, Any] = {
         "category": fields.get("category", ""),
