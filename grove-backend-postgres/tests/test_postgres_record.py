@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from grove_backend_postgres.address import parse_address
@@ -219,6 +219,7 @@ ANY_TEXT = st.text(st.characters(), max_size=60)
 
 @settings(max_examples=40, deadline=None)
 @given(summary=ANY_TEXT, detail=ANY_TEXT, ticket_id=ANY_TEXT)
+@example(summary="\0", detail="a\0b", ticket_id="\0")
 def test_any_text_comes_back_and_columns_take_it(summary, detail, ticket_id):
     learning = example_learning(summary=summary, detail=detail, ticket_id=ticket_id)
     row = row_of(learning)

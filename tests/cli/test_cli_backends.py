@@ -233,5 +233,7 @@ def test_what_cannot_be_read_is_no_empty_store(world, iterate):
     assert (done.code, done.stdout) == (1, "")
     done = world.grove("show", "cl_20300102_bbbbbb", "--json")
     assert "what acme holds could not be read" in done.json["warnings"][0]
+    world.hook("SessionStart", {"session_id": "s0", "source": "startup"})
+    assert world.grove("ref", "cl_20300102_aaaaaa", "--session-id", "s0").code == 0
     start = world.hook("SessionStart", {"session_id": "s1", "source": "startup"})
     assert start.code == 0

@@ -123,6 +123,7 @@ class Project:
         self.problems: list[PluginProblem] = []
         # For commands to tell of; hooks let work go on without a word.
         self.lost_events: list[str] = []
+        self.has_logged = False
         # The latest look of this process, for those who need no newer one.
         self.work_tree: WorkTree | None = None
         self._uses_plugins = plugins
@@ -342,6 +343,7 @@ class Project:
         path = self.paths.personal_events if personal else self.files.events_file
         try:
             append(path, events, __version__)
+            self.has_logged = True
             self._notice_use(events, personal=personal)
         except StorageError as error:
             self.diagnostics.log("error", f"events were lost: {error}")

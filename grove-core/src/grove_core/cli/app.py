@@ -114,7 +114,7 @@ def _with_warnings(result: Result, project: Project) -> Result:
     warnings = [*([lost] if causes else ()), *([unread] if project.unread else ())]
     if not warnings:
         return result
-    failed = bool(project.unread) and not project.library.has_written
+    failed = bool(project.unread) and not (project.library.has_written or project.has_logged)
     document = result.document
     if document is not None:
         error = {"error": unread} if failed and not result.exit_code else {}
