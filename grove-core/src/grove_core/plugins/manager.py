@@ -7,10 +7,11 @@ limit, so that a broken plugin is reported under its distribution's name and the
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import getattr_static, iscoroutinefunction, isroutine
+from threading import get_ident, main_thread
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import pluggy
@@ -375,7 +376,9 @@ class Plugins:
         if (plugin, what) in self._hung:
             return ()
         try:
-            with redirect_stdout(sys.stderr):  # what commands print is read by programs
+            # What a command prints is read by programs. A server has threads, and no output.
+            is_command = get_ident() == main_thread().ident
+            with redirect_stdout(sys.stderr) if is_command else nullcontext():
                 return (call_limited(function, seconds, self._deadline),)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             self._report(plugin, what, error)
