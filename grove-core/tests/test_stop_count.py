@@ -32,9 +32,10 @@ def real_stops(reports, prompt_id="p"):
         ([(0, "a"), (30, "b"), (60, "c")], [0, 1, 2]),
         ([(0, "a"), (0, "b"), (20, "a"), (40, "b")], [0, 2, 3]),
         ([(60, "a"), (0, "b")], [0, 1]),
+        ([(1, "a"), (0, "b")], [0]),
     ],
     ids=["one set", "two sets", "in any order", "a set that was renamed", "a set that has failed",
-         "a clock that goes back"],
+         "a clock that goes back", "who began first is counted second"],
 )  # fmt: skip
 def test_reports_of_stops(reports, stops, prompt_id):
     assert real_stops(reports, prompt_id) == stops

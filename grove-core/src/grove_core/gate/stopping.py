@@ -228,7 +228,7 @@ def count_stop(
     """Count a report of a stop; several sets of hooks may report the same one."""
     is_echo = (
         count.at is not None
-        and timedelta(0) <= now - count.at < SAME_STOP
+        and abs(now - count.at) < SAME_STOP  # who began later may have been counted first
         and prompt_id == count.prompt_id
         and set_of_hooks not in count.reported_by
     )
