@@ -107,6 +107,8 @@ class AvailableBackends:
         self._settings = settings
         self._outbox = outbox
         self._configured = primary
+        # Those that could not be read, so that what was found may not be all.
+        self.unread: set[str] = set()
 
     @cached_property
     def states(self) -> Sequence[BackendState]:

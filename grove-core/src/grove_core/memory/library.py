@@ -1,7 +1,6 @@
 """The memory backends of a project as one library: storing, searching and changing learnings."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeGuard, TypeVar
 
@@ -52,11 +51,6 @@ class MemoryLibrary(AvailableBackends):
     """All memory backends that are available in a project."""
 
     has_written = False
-
-    @cached_property
-    def unread(self) -> set[str]:
-        """The backends that could not be read, so that what was found may not be all."""
-        return set()
 
     def store(self, target: OpenBackend, learning: Learning) -> Receipt:
         """Write a learning, or have it wait in the outbox until its backend can take it."""
